@@ -15,10 +15,10 @@ import (
 
 func main() {
 	if err := closeonexec.Keep(); err != nil {
-		fmt.Fprintln(os.Stderr, "Error: what the caller has open cannot be kept from containers:", err)
+		fmt.Fprintln(os.Stderr, "Error: cannot mark the open files of the caller as close-on-exec:", err)
 		os.Exit(1)
 	}
-	// The process that owns the containers is this program too.
+	// The host process, which owns the containers, is this program as well.
 	if handled, code := process.HostMain(os.Args); handled {
 		os.Exit(code)
 	}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// programVariable makes this test program the program itself.
+// programVariable makes the test binary run main.
 const programVariable = "STINT_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -76,7 +76,7 @@ func TestWhatTheCallerHasOpenReachesNoContainerAndOutlivesNoRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	// The host process lives on for a while.
+	// The host process still runs for a while.
 	if err := unix.Flock(int(again.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		t.Errorf("the lock has outlived its owner: %v", err)
 	}

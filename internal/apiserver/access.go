@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// reviewREST answers questions about whoever asks (`kubectl auth whoami`, `kubectl auth can-i`). Nothing is stored.
+// reviewREST serves the reviews of the requesting user (`kubectl auth whoami`, `kubectl auth can-i`). It stores nothing.
 type reviewREST struct {
 	singular string
 	new      func() runtime.Object
@@ -61,8 +61,8 @@ func selfSubjectReview() reviewREST {
 	}
 }
 
-// allowedReason is why everybody may do everything.
-const allowedReason = "everybody with credentials of this server may do everything"
+// allowedReason is the reason in access reviews, which allow everything.
+const allowedReason = "all users with credentials of this server may do everything"
 
 func selfSubjectAccessReview() reviewREST {
 	return reviewREST{

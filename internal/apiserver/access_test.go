@@ -87,7 +87,7 @@ func TestAKubeconfigGoesOnWorkingOverARestart(t *testing.T) {
 	}
 }
 
-func TestTheUserLearnsWhoItIsAndThatItMay(t *testing.T) {
+func TestReviewsReturnTheUserAndAllowEverything(t *testing.T) {
 	r := start(t)
 	c := r.clientset(t)
 	who, err := c.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})

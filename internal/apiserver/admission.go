@@ -15,14 +15,14 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 )
 
-// undeletableNamespaces namespaces cannot be deleted.
+// undeletableNamespaces are the namespaces that cannot be deleted.
 var undeletableNamespaces = map[string]bool{metav1.NamespaceDefault: true, metav1.NamespaceSystem: true, metav1.NamespacePublic: true}
 
-// namespaceAdmission lets objects be made only in namespaces that are there and stay.
+// namespaceAdmission allows new objects only in namespaces that exist and are not being deleted.
 type namespaceAdmission struct {
 	namespaces *genericregistry.Store
 
-	// terminating holds the namespaces whose deletion this server accepted: the cache learns of it a moment later.
+	// terminating has the namespaces whose deletion this server has accepted. The cache shows it a moment later.
 	terminating sync.Map // name → types.UID
 }
 
@@ -49,7 +49,7 @@ func (a *namespaceAdmission) admitDeletion(name string) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, name, fmt.Errorf("this namespace may not be deleted"))
 }
 
-// AdmitCreation is for those who come past the HTTP handlers.
+// AdmitCreation does the same check for callers that do not use the HTTP handlers.
 func (a *namespaceAdmission) AdmitCreation(ctx context.Context, resource schema.GroupResource, namespace, name string) error {
 	if namespace == "" {
 		return nil
@@ -72,9 +72,9 @@ func (a *namespaceAdmission) AdmitCreation(ctx context.Context, resource schema.
 	return refused
 }
 
-// get asks the cache, and the store where the cache does not know the namespace yet.
+// get reads the namespace from the cache or, if the cache does not have it yet, from the store.
 func (a *namespaceAdmission) get(ctx context.Context, name string) (*corev1.Namespace, error) {
-	// An error is to speak of the namespace, not of what the request is about.
+	// Errors must name the namespace, not the object of the request.
 	ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{Resource: "namespaces"})
 	obj, err := a.namespaces.Get(ctx, name, &metav1.GetOptions{ResourceVersion: "0"})
 	if apierrors.IsNotFound(err) {

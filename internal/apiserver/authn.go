@@ -11,13 +11,13 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// adminName is the one user there is, whichever way it shows who it is.
+// adminName is the only user. The client certificate and the token both authenticate as this user.
 const (
 	adminName  = "stint-admin"
 	adminGroup = user.SystemPrivilegedGroup
 )
 
-// newAuthenticator knows the client certificate and the token of the kubeconfig, and nobody else.
+// newAuthenticator accepts client certificates of the CA, such as the kubeconfig's, and the kubeconfig's token.
 func newAuthenticator(ca dynamiccertificates.CAContentProvider, token string) authenticator.Request {
 	tokens := tokenfile.New(map[string]*user.DefaultInfo{
 		token: {Name: adminName, UID: adminName, Groups: []string{adminGroup}},

@@ -11,15 +11,16 @@ import (
 	"k8s.io/apiserver/pkg/server/filters"
 )
 
-// chain puts the filters around the handlers, the last named outermost. It is the library's own chain without what
-// one machine has no use for: priority and fairness, audit, tracing, CORS, and the wait for other servers' paths.
+// chain wraps the handler in filters; the last one is the outermost. It is the library's chain without the filters that a
+// server for one machine does not need: priority and fairness, audit, tracing, CORS, and the wait for paths of other
+// servers.
 func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Handler {
 	handler = withEmptyRun(handler)
-	handler = withWholePatches(handler, c.Serializer, c.MaxRequestBodyBytes)
+	handler = withCheckedPatches(handler, c.Serializer, c.MaxRequestBodyBytes)
 	handler = apifilters.WithAuthorization(handler, c.Authorization.Authorizer, c.Serializer)
 	handler = filters.WithMaxInFlightLimit(handler, c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight, c.LongRunningFunc)
 	handler = impersonation.WithImpersonation(handler, c.Authorization.Authorizer, c.Serializer)
-	handler = s.withKnownPeers(handler)
+	handler = s.withAuthenticatedPeers(handler)
 	unauthorized := apifilters.Unauthorized(c.Serializer)
 	handler = apifilters.WithAuthentication(handler, c.Authentication.Authenticator, unauthorized, c.Authentication.APIAudiences, nil)
 	handler = apifilters.WithWarningRecorder(handler)
@@ -36,8 +37,8 @@ func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Ha
 	return apifilters.WithAuditInit(handler)
 }
 
-// withKnownPeers notes whose connections have brought a request that was let in.
-func (s *Server) withKnownPeers(handler http.Handler) http.Handler {
+// withAuthenticatedPeers marks connections that have sent an authenticated request.
+func (s *Server) withAuthenticatedPeers(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if s.connections != nil {
 			s.connections.MarkAuthenticated(req.RemoteAddr)
@@ -46,8 +47,8 @@ func (s *Server) withKnownPeers(handler http.Handler) http.Handler {
 	})
 }
 
-// withShutdown ends watches and logs when the server stops, which would wait for them otherwise. Logs are broken off:
-// one that ended in good order would pass for whole.
+// withShutdown ends watches and logs when the server stops, because the shutdown waits for them. It aborts the
+// connections of logs: after a normal end of the response, clients would take the log for complete.
 func (s *Server) withShutdown(handler http.Handler, longRunning apirequest.LongRunningRequestCheck) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		info, ok := apirequest.RequestInfoFrom(req.Context())

@@ -23,7 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/connlimit"
 )
 
-// memoryHost is the host in the URLs of clients that need no socket.
+// memoryHost is the host in the URLs of in-memory clients, which use no socket.
 const memoryHost = "stint.internal:443"
 
 func (s *Server) genericConfig(resources []kinds.Resource) (*genericapiserver.Config, error) {
@@ -61,7 +61,7 @@ func setOpenAPI(c *genericapiserver.Config, scheme *runtime.Scheme) {
 	c.OpenAPIV3Config.Info.Title = "Stint"
 }
 
-// secure sets up TLS, who may come in, and the kubeconfig for them.
+// secure sets up TLS and authentication, and writes the kubeconfig. Without a listener only in-memory clients can connect.
 func (s *Server) secure(c *genericapiserver.Config) error {
 	if s.config.Listener == nil {
 		c.Authentication.Authenticator = union.New()

@@ -13,8 +13,8 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// Idle connections of whoever can reach the port once took every descriptor there was.
-func TestStrangersKeepNobodyOut(t *testing.T) {
+// Idle unauthenticated connections once used up all file descriptors of the process.
+func TestUnauthenticatedConnectionsDoNotKeepClientsOut(t *testing.T) {
 	r := start(t)
 	owner := r.clientset(t)
 	changes, err := owner.CoreV1().Pods("default").Watch(t.Context(), metav1.ListOptions{})
@@ -30,7 +30,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	// Another connection than the one of before.
+	// A new client, and so a new connection.
 	made := must[*corev1.Pod](t)(r.clientset(t).CoreV1().Pods("default").Create(t.Context(), pod("a"), metav1.CreateOptions{}))
 	for {
 		event := await.Value(t, "the watch that was open goes on", changes.ResultChan())

@@ -18,15 +18,15 @@ import (
 	"github.com/stint-dev/stint/internal/cronjob"
 )
 
-// cronJobHold lets a run on demand wait from its creation on, where the CronJob forbids it to start beside another, so
-// that no pod of it starts. The controller lets it go on.
+// cronJobHold suspends a manual run of a CronJob at its creation, if the CronJob's concurrency policy is Forbid and another
+// run is active, so that no pod of it starts. The controller resumes it.
 type cronJobHold struct {
 	cronJobs, jobs *genericregistry.Store
-	// one keeps two runs from overlooking each other: it is held until the Job is stored.
-	one sync.Mutex
+	// mu serializes creations until the Job is stored. Otherwise two concurrent ones would not find each other's Job.
+	mu sync.Mutex
 }
 
-// holdRuns adds the rule to the store of Jobs.
+// holdRuns installs cronJobHold in the store of Jobs.
 func holdRuns(stores []*genericregistry.Store) {
 	h := &cronJobHold{}
 	for _, st := range stores {
@@ -42,8 +42,8 @@ func holdRuns(stores []*genericregistry.Store) {
 	}
 }
 
-// begin is called for every Job that is about to be created, in whatever way, and the function that it returns once that
-// is over.
+// begin is the store's BeginCreate hook, which is called for every new Job, from HTTP and in process. The store calls the
+// returned function after the creation.
 func (h *cronJobHold) begin(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
 	job := obj.(*batchv1.Job)
 	finish := func(context.Context, bool) {}
@@ -54,17 +54,17 @@ func (h *cronJobHold) begin(ctx context.Context, obj runtime.Object, _ *metav1.C
 	if err != nil || cronJob == nil || cronJob.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
 		return finish, err
 	}
-	h.one.Lock()
+	h.mu.Lock()
 	blocker, err := h.blocker(ctx, cronJob)
 	if err != nil {
-		h.one.Unlock()
+		h.mu.Unlock()
 		return finish, err
 	}
 	if blocker != nil {
 		cronjob.SuspendRun(job, time.Now())
 	}
 	return func(_ context.Context, created bool) {
-		h.one.Unlock()
+		h.mu.Unlock()
 		if created && blocker != nil {
 			warning.AddWarning(ctx, "", fmt.Sprintf("Job %s waits, suspended, until Job %s has ended: the concurrencyPolicy of CronJob %s is Forbid",
 				job.Name, blocker.Name, cronJob.Name))
@@ -72,7 +72,7 @@ func (h *cronJobHold) begin(ctx context.Context, obj runtime.Object, _ *metav1.C
 	}, nil
 }
 
-// owner returns the CronJob that controls a Job, if one does.
+// owner returns the CronJob that controls a Job, or nil.
 func (h *cronJobHold) owner(ctx context.Context, job *batchv1.Job) (*batchv1.CronJob, error) {
 	ref := metav1.GetControllerOfNoCopy(job)
 	if ref == nil || ref.Kind != cronjob.Kind.Kind || ref.APIVersion != cronjob.Kind.GroupVersion().String() {
@@ -91,7 +91,7 @@ func (h *cronJobHold) owner(ctx context.Context, job *batchv1.Job) (*batchv1.Cro
 	return nil, nil
 }
 
-// blocker returns the run that a new one has to wait for, if there is one.
+// blocker returns the run that a new run has to wait for, or nil.
 func (h *cronJobHold) blocker(ctx context.Context, cronJob *batchv1.CronJob) (*batchv1.Job, error) {
 	list, err := h.jobs.List(ctx, &metainternalversion.ListOptions{})
 	if err != nil {

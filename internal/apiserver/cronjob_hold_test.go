@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// onDemand is what kubectl create job --from=cronjob/NAME makes.
+// onDemand returns the Job that kubectl create job --from=cronjob/NAME creates.
 func onDemand(name string, cj *batchv1.CronJob) *batchv1.Job {
 	j := job(name)
 	j.Annotations = map[string]string{"cronjob.kubernetes.io/instantiate": "manual"}
@@ -63,7 +63,7 @@ func TestRunsOnDemandThatMustWaitAreHeldFromTheStart(t *testing.T) {
 	}
 }
 
-func TestWhoCreatesARunThatIsHeldIsTold(t *testing.T) {
+func TestCreatingAHeldRunBringsAWarning(t *testing.T) {
 	r := start(t)
 	ctx := t.Context()
 	forbid := must[*batchv1.CronJob](t)(r.Client().CronJobs().Create(ctx, cronJob("forbid", batchv1.ForbidConcurrent)))
@@ -84,7 +84,7 @@ func TestWhoCreatesARunThatIsHeldIsTold(t *testing.T) {
 	}
 }
 
-func TestNobodyIsToldOfARunThatIsNotCreated(t *testing.T) {
+func TestARunThatIsNotCreatedBringsNoWarning(t *testing.T) {
 	r := start(t)
 	ctx := t.Context()
 	forbid := must[*batchv1.CronJob](t)(r.Client().CronJobs().Create(ctx, cronJob("forbid", batchv1.ForbidConcurrent)))

@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/cronjob/v1beta1"
 )
 
-// addCronJobV1beta1 teaches the scheme the form that CronJobs had before batch/v1, whose defaults it shares.
+// addCronJobV1beta1 adds batch/v1beta1's CronJobs to the scheme. They have the defaults of batch/v1.
 func addCronJobV1beta1(scheme *runtime.Scheme, r kinds.Resource) error {
 	scheme.AddTypeDefaultingFunc(&batchv1beta1.CronJob{}, func(obj any) {
 		old := obj.(*batchv1beta1.CronJob)

@@ -15,10 +15,10 @@ import (
 
 var serviceAccountsResource = schema.GroupResource{Resource: "serviceaccounts"}
 
-// defaultServiceAccount is the one that each namespace has.
+// defaultServiceAccount is the ServiceAccount that every namespace has.
 const defaultServiceAccount = "default"
 
-// keepDefaultServiceAccounts makes the account with its namespace, and again when it is deleted, as
+// keepDefaultServiceAccounts creates the account when a namespace is created and when the account is deleted, as
 // kube-controller-manager does.
 func (s *Server) keepDefaultServiceAccounts() {
 	s.admission.namespaces.AfterCreate = func(obj runtime.Object, options *metav1.CreateOptions) {
@@ -36,11 +36,11 @@ func (s *Server) keepDefaultServiceAccounts() {
 
 func (s *Server) makeDefaultServiceAccount(namespace string) {
 	if err := s.createDefaultServiceAccount(s.stopping, namespace); err != nil && s.stopping.Err() == nil {
-		klog.ErrorS(err, "A namespace has no default ServiceAccount", "namespace", namespace)
+		klog.ErrorS(err, "Failed to create the default ServiceAccount of a namespace", "namespace", namespace)
 	}
 }
 
-// createDefaultServiceAccount does nothing in a namespace that is being deleted.
+// createDefaultServiceAccount creates the account, except in a namespace that is being deleted.
 func (s *Server) createDefaultServiceAccount(ctx context.Context, namespace string) error {
 	if s.admission.AdmitCreation(ctx, serviceAccountsResource, namespace, defaultServiceAccount) != nil {
 		return nil
@@ -53,8 +53,8 @@ func (s *Server) createDefaultServiceAccount(ctx context.Context, namespace stri
 	return err
 }
 
-// ensureDefaultServiceAccounts makes those that are missing: an older server made none, and a kill may come between the
-// namespace and its account.
+// ensureDefaultServiceAccounts creates missing accounts. An older version created none, and a server may be killed after it
+// has stored a namespace and before it creates the account.
 func (s *Server) ensureDefaultServiceAccounts(ctx context.Context) error {
 	list, err := s.admission.namespaces.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceNone), &metainternalversion.ListOptions{})
 	if err != nil {

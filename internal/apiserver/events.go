@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Events are served in two groups over one storage. The stored form is core/v1's, which can hold all of either.
+// addEvents adds the events of events.k8s.io/v1 to the scheme. Both groups have one storage, in the form of core/v1, which
+// has a field for every field of the other.
 //
 //	events.k8s.io/v1                core/v1
 //	note                            message
@@ -98,7 +99,7 @@ func seriesToCore(in *eventsv1.EventSeries) *corev1.EventSeries {
 	return &corev1.EventSeries{Count: in.Count, LastObservedTime: in.LastObservedTime}
 }
 
-// eventFields maps the field labels of events.k8s.io/v1 to those of the stored form.
+// eventFields maps the field labels of events.k8s.io/v1 to those of core/v1.
 var eventFields = map[string]string{
 	"metadata.name":             "metadata.name",
 	"metadata.namespace":        "metadata.namespace",

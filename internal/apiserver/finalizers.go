@@ -10,14 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// unqualifiedFinalizers are the only ones without the domain of those who remove them.
+// unqualifiedFinalizers are the only finalizers that need no domain.
 var unqualifiedFinalizers = map[string]bool{
 	string(corev1.FinalizerKubernetes): true,
 	metav1.FinalizerOrphanDependents:   true,
 	metav1.FinalizerDeleteDependents:   true,
 }
 
-// validateFinalizerNames adds to the library's rules that a finalizer tells whose it is.
+// validateFinalizerNames requires a domain in finalizers, so that users see which controller removes them. The library
+// does not check this.
 func validateFinalizerNames(obj runtime.Object) field.ErrorList {
 	m, err := meta.Accessor(obj)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestFinalizersTellWhoseTheyAre(t *testing.T) {
+func TestFinalizersNeedADomain(t *testing.T) {
 	maps := configMaps(t, start(t))
 	for name, allowed := range map[string]bool{"example.com/f": true, "foregroundDeletion": true, "f": false} {
 		object := configMap("", nil)
@@ -28,7 +28,7 @@ func TestFinalizersTellWhoseTheyAre(t *testing.T) {
 	}
 }
 
-func TestAllMistakesOfACreationAreTold(t *testing.T) {
+func TestAllErrorsOfACreationAreReported(t *testing.T) {
 	object := configMap("", nil)
 	object.GenerateName, object.Labels = "No Name", map[string]string{"a b": "c"}
 	_, err := configMaps(t, start(t)).Create(t.Context(), object, metav1.CreateOptions{})
@@ -45,7 +45,7 @@ func TestAllMistakesOfACreationAreTold(t *testing.T) {
 	}
 }
 
-// kubernetes/kubernetes#127917: no request got the finalizer off a pod that had been told to end.
+// kubernetes/kubernetes#127917: no request could remove the finalizer of a terminating pod.
 func TestEveryRequestGetsTheFinalizerOffAPodThatIsDeleted(t *testing.T) {
 	pods := start(t).clientset(t).CoreV1().Pods("default")
 	none := []byte(`{"metadata":{"finalizers":null}}`)

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The benchmarks are those of the table in the design: 16 writers.
+// The benchmarks write with 16 goroutines.
 
 func BenchmarkInProcessCreatePod(b *testing.B) {
 	r := start(b)

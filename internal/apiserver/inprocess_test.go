@@ -72,7 +72,7 @@ func TestModifyWritesOnceAndOnlyWhatItMay(t *testing.T) {
 	if labelled.Labels["x"] != "y" || labelled.Status.Phase != corev1.PodPending {
 		t.Errorf("labels %v, phase %s", labelled.Labels, labelled.Status.Phase)
 	}
-	// made is stale by now; a change is applied to the newest version all the same.
+	// made is stale now, but the change is applied to the newest version.
 	running := must[*corev1.Pod](t)(pods.ModifyStatus(ctx, made, func(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodRunning
 		p.Spec.NodeName = "here"
@@ -116,7 +116,7 @@ func TestTakingTheLastFinalizerOffADeletedPodRemovesIt(t *testing.T) {
 	if held.DeletionTimestamp == nil {
 		t.Error("the finalizer held no deletion")
 	}
-	// The pod as it was before its deletion is what a cache may still show.
+	// A cache may still show the pod as it was before its deletion.
 	if _, err := pods.Modify(ctx, made, func(p *corev1.Pod) { p.Finalizers = nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,8 @@ func TestTakingTheLastFinalizerOffADeletedPodRemovesIt(t *testing.T) {
 	}
 }
 
-// The library deletes in two writes what has been given grace. Whoever leaves between them leaves a pod for ever.
+// The library needs two writes to delete a pod that has a grace period. If the request ended between them, the pod would
+// never be deleted.
 func TestADeletionOfAPodIsNotCutOffWhenTheClientLeaves(t *testing.T) {
 	r := start(t)
 	pods := r.Client().Pods()

@@ -24,7 +24,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// routes holds what is served under which version: resource or resource/subresource → its REST.
+// routes maps each version to its resources and subresources (RESOURCE or RESOURCE/SUBRESOURCE) and their REST handlers.
 type routes map[schema.GroupVersion]map[string]rest.Storage
 
 func (r routes) add(gv schema.GroupVersion, path string, storage rest.Storage) {
@@ -40,7 +40,7 @@ func (r routes) addVersions(kind kinds.Resource, subresource string, storage res
 	}
 }
 
-// build makes the storage of every kind, routes to it, and the kinds of the in-process client.
+// build makes the storage and the routes of every kind, and the kinds of the in-process client.
 func (s *Server) build(resources []kinds.Resource, logs LogSource) (routes, []inprocess.Kind, error) {
 	s.admission = &namespaceAdmission{}
 	out := routes{}
@@ -71,7 +71,7 @@ func (s *Server) build(resources []kinds.Resource, logs LogSource) (routes, []in
 		kinds = append(kinds, kind)
 	}
 	if s.admission.namespaces == nil {
-		return nil, nil, fmt.Errorf("the registry lists no namespaces, without which nothing can be made")
+		return nil, nil, fmt.Errorf("the registry has no namespaces")
 	}
 	s.keepDefaultServiceAccounts()
 	out.add(corev1.SchemeGroupVersion, "services", newServicesREST())
@@ -82,7 +82,7 @@ func (s *Server) build(resources []kinds.Resource, logs LogSource) (routes, []in
 	return out, kinds, nil
 }
 
-// addSpecial adds what one kind alone has.
+// addSpecial adds the subresources and hooks that only one kind has.
 func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, logs LogSource) {
 	gv := main.resource.Version
 	switch gv.WithResource(main.resource.Plural).GroupResource() {
@@ -110,7 +110,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "jobs/results", &jobResultsREST{s})
 		out.add(gv, "jobs/log", &jobLogREST{server: s, source: logs})
 	case runtimeClassesResource:
-		s.classes.keep(main.Store)
+		s.classes.recreateDeleted(main.Store)
 	case serviceAccountsResource:
 		s.serviceAccounts = main.Store
 	case schema.GroupResource{Resource: "podtemplates"}:
@@ -124,13 +124,13 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 	}
 }
 
-// deleteEvents removes the events of a namespace that is gone. No controller does: events go by themselves in time,
-// but until then they would show up in a new namespace of the same name.
+// deleteEvents deletes the events of a deleted namespace. The namespace controller does not delete them, and until they
+// expire they would show up in a new namespace of the same name.
 func (s *Server) deleteEvents(namespace string) {
 	ctx := genericapirequest.WithNamespace(s.stopping, namespace)
 	_, err := s.events.DeleteCollection(ctx, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}, &metainternalversion.ListOptions{})
 	if err != nil && s.stopping.Err() == nil {
-		klog.ErrorS(err, "Events outlive their namespace", "namespace", namespace)
+		klog.ErrorS(err, "Failed to delete the events of a deleted namespace", "namespace", namespace)
 	}
 }
 
@@ -140,7 +140,7 @@ func addReviews(out routes) {
 	out.add(authorizationv1.SchemeGroupVersion, "selfsubjectrulesreviews", selfSubjectRulesReview())
 }
 
-// install gives the routes to the library, the legacy group first.
+// install installs the routes in the library's server, the legacy group first.
 func (s *Server) install(all routes) error {
 	parameters := runtime.NewParameterCodec(s.scheme)
 	groups := map[string]*genericapiserver.APIGroupInfo{}
@@ -179,7 +179,7 @@ func newestFirst(a, b schema.GroupVersion) int {
 	return version.CompareKubeAwareVersionStrings(b.Version, a.Version)
 }
 
-// waitForStorage returns once every kind can be listed from memory.
+// waitForStorage waits until every kind can be listed from its cache.
 func (s *Server) waitForStorage(ctx context.Context) error {
 	return poll(ctx, func() bool {
 		for _, st := range s.stores {

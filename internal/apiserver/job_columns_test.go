@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// statusOf is the column STATUS that kubectl get shows of a Job.
+// statusOf returns the column STATUS that kubectl get shows for a Job.
 func statusOf(t *testing.T, s *apiservertest.Server, name string) string {
 	t.Helper()
 	raw, err := s.Clientset().BatchV1().RESTClient().Get().Namespace("default").Resource("jobs").Name(name).
@@ -35,7 +35,7 @@ func statusOf(t *testing.T, s *apiservertest.Server, name string) string {
 	return fmt.Sprint(table.Rows[0].Cells[1])
 }
 
-// setPod writes the status of the Job's pod, once there is one.
+// setPod waits for the Job's pod and writes its status.
 func setPod(t *testing.T, s *apiservertest.Server, job string, status corev1.PodStatus) {
 	t.Helper()
 	pods := s.Clientset().CoreV1().Pods("default")
@@ -69,13 +69,13 @@ func TestTheColumnsOfGetDoNotContradictWhy(t *testing.T) {
 		pod    *corev1.PodStatus
 		state  stintv1.JobState
 		status string
-		// never is what happens next.
+		// never is a part of the explanation's next steps. If it is empty, they must not contain the word.
 		never string
 	}{
 		"suspended": {change: func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }, state: stintv1.JobSuspended, status: "Suspended", never: "never goes on, unless it is resumed"},
 		"paused":    {change: func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }, state: stintv1.JobPaused, status: "Pending", never: "never gets pods, unless"},
 		"waiting":   {change: func(j *batchv1.Job) { j.Annotations = map[string]string{core.DependsOn: "suspended"} }, state: stintv1.JobWaitingForJobs, status: "Waiting"},
-		"foreign":   {change: func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") }, state: stintv1.JobUnknownPlan, status: "Pending"},
+		"external":  {change: func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") }, state: stintv1.JobUnknownPlan, status: "Pending"},
 		"gated": {change: func(j *batchv1.Job) {
 			j.Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/quota"}}
 		}, pod: ptr.To(scheduled(corev1.ConditionFalse, corev1.PodReasonSchedulingGated)), state: stintv1.JobPodsWaiting, status: "Pending", never: "is never complete, unless the scheduling gates"},

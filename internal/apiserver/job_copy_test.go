@@ -19,8 +19,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
 
-// exportedFromCluster is what `kubectl get job -o yaml --show-managed-fields` makes of a run of a CronJob that
-// kube-apiserver 1.36 has.
+// exportedFromCluster is a run of a CronJob as `kubectl get job -o yaml --show-managed-fields` prints it on a cluster with
+// kube-apiserver 1.36.
 const exportedFromCluster = `
 apiVersion: batch/v1
 kind: Job
@@ -99,7 +99,7 @@ func fromCluster(t testing.TB) *unstructured.Unstructured {
 	return job
 }
 
-// listening are the Jobs of a server, and what it warns of.
+// listening returns clients for Jobs and the warnings that they get.
 func listening(t testing.TB, config *rest.Config) (bothVersions, *warnings) {
 	heard := &warnings{}
 	config.WarningHandler = heard
@@ -173,7 +173,7 @@ func TestAnExportedJobIsPostedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonWroteIsNoCopy(t *testing.T) {
+func TestASelectorOfTheUserIsNoCopy(t *testing.T) {
 	jobs, heard := listening(t, apiservertest.Start(t).RESTConfig())
 	for sentence, change := range map[string]func(selector, labels map[string]any){
 		"a label of one's own beside the UID": func(selector, labels map[string]any) { selector["app"], labels["app"] = "x", "x" },

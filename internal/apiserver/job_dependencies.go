@@ -21,15 +21,16 @@ import (
 // jobDependencies refuses Jobs that would wait for each other.
 type jobDependencies struct {
 	jobs *genericregistry.Store
-	// one keeps two Jobs from overlooking each other: it is held until a new one is stored.
-	one sync.Mutex
-	// waiters has all Jobs that wait, and some that waited or whose change failed. It is nil until somebody depends on a Job.
+	// mu serializes creations until the Job is stored. Otherwise two concurrent ones would not find each other's Job.
+	mu sync.Mutex
+	// waiters has all Jobs that wait, and some that no longer wait or whose update failed. It is nil until a Job has
+	// dependencies.
 	waiters *core.DependencyGraph
-	// room is how many waiters are known when it is time to forget those that wait no more.
-	room int
+	// reloadAt is the size at which waiters is loaded again, to drop the Jobs that no longer wait.
+	reloadAt int
 }
 
-// refuseCycles adds the rule to the store of Jobs.
+// refuseCycles installs jobDependencies in the store of Jobs.
 func refuseCycles(jobs *genericregistry.Store) {
 	d := &jobDependencies{jobs: jobs}
 	before := jobs.BeginCreate
@@ -57,25 +58,25 @@ func refuseCycles(jobs *genericregistry.Store) {
 }
 
 func (d *jobDependencies) beginCreate(ctx context.Context, job *batchv1.Job, dry bool) (finish func(created bool), err error) {
-	awaits := core.UnmetDependencyNames(&batchv1.Job{ObjectMeta: job.ObjectMeta}) // a new Job has no status, whatever it brings
+	awaits := core.UnmetDependencyNames(&batchv1.Job{ObjectMeta: job.ObjectMeta}) // the status of a new Job is dropped
 	if len(awaits) == 0 {
 		return func(bool) {}, nil
 	}
-	d.one.Lock()
+	d.mu.Lock()
 	if err := d.refuse(ctx, job, awaits); err != nil {
-		d.one.Unlock()
+		d.mu.Unlock()
 		return nil, err
 	}
 	return func(created bool) {
-		defer d.one.Unlock()
+		defer d.mu.Unlock()
 		if created && !dry {
 			d.waiters.Set(keyIn(ctx, job.Name), awaits)
 		}
 	}, nil
 }
 
-// beginUpdate cannot hold the lock until the change is stored. Who closes the cycle in that moment fails with all Jobs of it:
-// the controller sees to that.
+// beginUpdate checks the dependencies of an update. It does not hold the lock until the update is stored, so a concurrent
+// write may still close a cycle. Then the controller fails all Jobs of the cycle.
 func (d *jobDependencies) beginUpdate(ctx context.Context, job, old *batchv1.Job) error {
 	if job.Annotations[core.DependsOn] == old.Annotations[core.DependsOn] {
 		return nil
@@ -84,8 +85,8 @@ func (d *jobDependencies) beginUpdate(ctx context.Context, job, old *batchv1.Job
 	if len(awaits) == 0 {
 		return nil
 	}
-	d.one.Lock()
-	defer d.one.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err := d.refuse(ctx, job, awaits); err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (d *jobDependencies) beginUpdate(ctx context.Context, job, old *batchv1.Job
 	return nil
 }
 
-// refuse finds a cycle that job would close.
+// refuse returns an error if job would close a cycle.
 func (d *jobDependencies) refuse(ctx context.Context, job *batchv1.Job, awaits []string) error {
 	if err := d.load(ctx); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (d *jobDependencies) refuse(ctx context.Context, job *batchv1.Job, awaits [
 		if way == nil {
 			continue
 		}
-		there, err := d.isThere(ctx, way)
+		there, err := d.cycleExists(ctx, way)
 		if err != nil {
 			return err
 		}
@@ -116,8 +117,8 @@ func (d *jobDependencies) refuse(ctx context.Context, job *batchv1.Job, awaits [
 	return nil
 }
 
-// isThere tells whether each Job on the way, but for the one at both its ends, is stored and waits for the next.
-func (d *jobDependencies) isThere(ctx context.Context, way []string) (bool, error) {
+// cycleExists reports whether each Job on the way, except the one at its two ends, is stored and waits for the next one.
+func (d *jobDependencies) cycleExists(ctx context.Context, way []string) (bool, error) {
 	for i := 1; i < len(way)-1; i++ {
 		obj, err := d.jobs.Get(ctx, way[i], &metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -126,20 +127,21 @@ func (d *jobDependencies) isThere(ctx context.Context, way []string) (bool, erro
 		if err != nil {
 			return false, err
 		}
-		if job := obj.(*batchv1.Job); !awaitsStill(job, way[i+1]) {
+		if job := obj.(*batchv1.Job); !stillAwaits(job, way[i+1]) {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-func awaitsStill(job *batchv1.Job, name string) bool {
+func stillAwaits(job *batchv1.Job, name string) bool {
 	return slices.ContainsFunc(core.UnmetDependencies(job), func(d core.DependencyRule) bool { return d.Job == name })
 }
 
-// load finds the Jobs that wait, the first time and whenever there may be many that wait no more.
+// load reads the waiting Jobs: the first time, and again when the graph has grown so much that many of its Jobs may no
+// longer wait.
 func (d *jobDependencies) load(ctx context.Context) error {
-	if d.waiters != nil && d.waiters.Len() < d.room {
+	if d.waiters != nil && d.waiters.Len() < d.reloadAt {
 		return nil
 	}
 	list, err := d.jobs.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
@@ -151,7 +153,7 @@ func (d *jobDependencies) load(ctx context.Context) error {
 	for i := range jobs {
 		d.waiters.Set(types.NamespacedName{Namespace: jobs[i].Namespace, Name: jobs[i].Name}, core.UnmetDependencyNames(&jobs[i]))
 	}
-	d.room = 2*d.waiters.Len() + 1000
+	d.reloadAt = 2*d.waiters.Len() + 1000
 	return nil
 }
 

@@ -35,11 +35,11 @@ func TestJobsThatWouldWaitForEachOtherAreRefused(t *testing.T) {
 		want string
 	}{
 		{"a Job for itself", dependent("self", "self"), "self → self"},
-		{"nobody is there yet", dependent("a", "b"), ""},
+		{"the other Job does not exist yet", dependent("a", "b"), ""},
 		{"a chain is none", dependent("b", "x,c"), ""},
 		{"the last of three closes it", dependent("c", "a"), "c → a → b → c"},
 		{"in any of its dependencies", dependent("c", "y, z=Finished, b"), "c → b → c"},
-		{"who leaves out the one is welcome", dependent("c", "y"), ""},
+		{"without that dependency it is accepted", dependent("c", "y"), ""},
 		{"ways that meet again are none", dependent("d", "a,b,c"), ""},
 	} {
 		for _, dryRun := range [][]string{{metav1.DryRunAll}, nil} {
@@ -71,7 +71,7 @@ func TestJobsThatWouldWaitForEachOtherAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := create(dependent("b2", "c")); err != nil {
-		t.Errorf("a Job that is gone waits for nobody: %v", err)
+		t.Errorf("a deleted Job waits for no other: %v", err)
 	}
 }
 

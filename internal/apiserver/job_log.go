@@ -19,14 +19,14 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// JobLogOptions choose an attempt at a Job's work, and what to read of its log.
+// JobLogOptions choose an attempt of a Job and the part of its log.
 type JobLogOptions struct {
 	corev1.PodLogOptions `json:",inline"`
-	// Index is the completion index, in an indexed Job.
+	// Index is the completion index; for indexed Jobs only.
 	Index *int64 `json:"index,omitempty"`
-	// Attempt counts from 1; nil is the last one.
+	// Attempt is the number of the attempt, counted from 1. Nil is the last attempt.
 	Attempt *int64 `json:"attempt,omitempty"`
-	// Pod chooses by name, whatever the index.
+	// Pod chooses the pod by name instead of by index.
 	Pod string `json:"pod,omitempty"`
 }
 
@@ -43,7 +43,7 @@ func (o *JobLogOptions) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// jobLogREST serves jobs/log: the log of one attempt, though its pod may be gone.
+// jobLogREST serves jobs/log: the log of one attempt, even if its pod is gone.
 type jobLogREST struct {
 	server *Server
 	source LogSource
@@ -63,7 +63,7 @@ func (*jobLogREST) ProducesMIMETypes(string) []string { return []string{"text/pl
 // ProducesObject implements rest.StorageMetadata.
 func (*jobLogREST) ProducesObject(string) any { return "" }
 
-// Get implements rest.GetterWithOptions. What it returns is streamed.
+// Get implements rest.GetterWithOptions. The handler streams the log from the returned object.
 func (r *jobLogREST) Get(ctx context.Context, name string, obj runtime.Object) (runtime.Object, error) {
 	options, ok := obj.(*JobLogOptions)
 	if !ok {
@@ -97,7 +97,8 @@ func (o *JobLogOptions) choice() results.AttemptQuery {
 	return results.AttemptQuery{Index: o.Index, Pod: o.Pod, Attempt: o.Attempt, Previous: o.Previous, Container: o.Container}
 }
 
-// stream has the log of a pod's last start read as pods/log reads it, where the pod is there: it knows more.
+// stream returns the stream of an attempt's log. The log of the last start of an existing pod is read as by pods/log, which
+// knows the state of the container. Otherwise it is read from the logs that the node keeps.
 func (r *jobLogREST) stream(ctx context.Context, job *batchv1.Job, a *results.Selected, options *corev1.PodLogOptions) runtime.Object {
 	options.Previous = false
 	pod, err := r.server.client.Pods().Get(ctx, job.Namespace, a.Pod.Pod)
@@ -106,12 +107,12 @@ func (r *jobLogREST) stream(ctx context.Context, job *batchv1.Job, a *results.Se
 	}
 	restart := a.Restart
 	if spec := &job.Spec.Template.Spec; restart == a.Pod.Restarts && len(spec.InitContainers)+len(spec.Containers) > 1 {
-		restart = -1 // Another container may have been started again, not this one.
+		restart = -1 // The restarts may be those of another container.
 	}
 	return &attemptStream{source: r.source, namespace: job.Namespace, chosen: a, restart: restart, options: options}
 }
 
-// attemptStream opens the log when the handler is ready to send it.
+// attemptStream opens the log of an attempt when the handler is ready to send it.
 type attemptStream struct {
 	source    LogSource
 	namespace string
@@ -120,10 +121,10 @@ type attemptStream struct {
 	options   *corev1.PodLogOptions
 }
 
-// GetObjectKind makes attemptStream a runtime.Object, which the handler's signature wants.
+// GetObjectKind implements runtime.Object, which the handler requires.
 func (*attemptStream) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject returns the stream itself: there is nothing to change in it.
+// DeepCopyObject implements runtime.Object. It returns the stream itself, which never changes.
 func (s *attemptStream) DeepCopyObject() runtime.Object { return s }
 
 // InputStream implements rest.ResourceStreamer.
@@ -136,7 +137,7 @@ func (s *attemptStream) InputStream(ctx context.Context, _, _ string) (io.ReadCl
 	return reader, s.options.Follow, "text/plain", err
 }
 
-// attemptNotFound tells by its cause what there may be later.
+// attemptNotFound returns a NotFound error. Its cause shows clients whether the attempt may still start later.
 func attemptNotFound(err error) error {
 	status := metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: err.Error(),

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ran is a pod of the Job that has ended, as the node tells of it.
+// ran creates a pod of the Job and sets its status to failed, as the node would.
 func (r *running) ran(t *testing.T, j *batchv1.Job, name, index string, restarts int32) {
 	t.Helper()
 	p := pod(name)
@@ -23,7 +23,7 @@ func (r *running) ran(t *testing.T, j *batchv1.Job, name, index string, restarts
 	p.Labels = j.Spec.Template.Labels
 	pods := r.clientset(t).CoreV1().Pods("default")
 	p = must[*corev1.Pod](t)(pods.Create(t.Context(), p, metav1.CreateOptions{}))
-	began := metav1.Unix(1_700_000_000+int64(len(name)), 0) // longer names are later
+	began := metav1.Unix(1_700_000_000+int64(len(name)), 0) // pods with longer names start later
 	p.Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
 		Name: "c", RestartCount: restarts,
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, StartedAt: began, FinishedAt: began}},
@@ -76,7 +76,7 @@ func TestLogsOfAttempts(t *testing.T) {
 		"no index where there are many":       {path: "array/log", want: "job array has 5 indexes: choose one by its index", code: 404},
 		"an index where there are none":       {path: "one/log?index=0", want: "job one has no indexes", code: 404},
 		"attempts over pods that take turns":  {path: "one/log?attempt=1", want: "one-a/c attempt=0"},
-		"an attempt whose log is gone":        {path: "one/log?attempt=3", want: "the log of attempt 3 at job one (pod lost-pod) is gone: nobody kept it", code: 410},
+		"an attempt whose log is gone":        {path: "one/log?attempt=3", want: "the log of attempt 3 at job one (pod lost-pod) is gone: it was not kept", code: 410},
 		"pods side by side":                   {path: "wide/log", want: "job wide has run 2 pods: choose one by its name", code: 404},
 		"a pod by name":                       {path: "wide/log?pod=wide-a&attempt=1", want: "wide-a/c attempt=0"},
 		"a pod of another Job":                {path: "wide/log?pod=one-a", want: "job wide has no pod one-a", code: 404},

@@ -23,7 +23,7 @@ func (*jobResultsREST) New() runtime.Object { return &stintv1.JobResults{} }
 // Destroy does nothing: the stores belong to the Jobs, pods and ResultSlices.
 func (*jobResultsREST) Destroy() {}
 
-// GroupVersionKind implements rest.GroupVersionKindProvider: the kind is not of the Jobs' group.
+// GroupVersionKind implements rest.GroupVersionKindProvider, because the kind is in another group than Jobs.
 func (*jobResultsREST) GroupVersionKind(schema.GroupVersion) schema.GroupVersionKind {
 	return stintv1.SchemeGroupVersion.WithKind("JobResults")
 }
@@ -37,7 +37,8 @@ func (r *jobResultsREST) Get(ctx context.Context, name string, _ *metav1.GetOpti
 	return r.server.resultsOf(ctx, job)
 }
 
-// resultsOf reads the pods first: one that goes meanwhile is in a slice by then.
+// resultsOf returns the results of a Job. It reads the pods before the slices, so that a pod that is deleted meanwhile is
+// in a slice.
 func (s *Server) resultsOf(ctx context.Context, job *batchv1.Job) (*stintv1.JobResults, error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {

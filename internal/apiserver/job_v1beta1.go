@@ -15,10 +15,10 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// Jobs are served in two groups over one storage. What is stored, and what the server works with, is batch/v1's form;
-// that of extensions/v1beta1 is made of it when a client of that version reads, and turned into it when one writes.
+// Jobs are served in two groups from one storage. The stored form, and the form in memory, is batch/v1. Jobs are converted
+// when clients of extensions/v1beta1 read or write them.
 
-// addJobV1beta1 teaches the scheme the second form. Its internal form is batch/v1's too.
+// addJobV1beta1 adds extensions/v1beta1's Jobs to the scheme. Their internal form is batch/v1's too.
 func addJobV1beta1(scheme *runtime.Scheme, r kinds.Resource) error {
 	scheme.AddKnownTypes(internal(v1beta1.GroupName), &batchv1.Job{}, &batchv1.JobList{})
 	scheme.AddTypeDefaultingFunc(&v1beta1.Job{}, func(obj any) { r.Default(obj.(runtime.Object)) })
@@ -31,14 +31,15 @@ func addJobV1beta1(scheme *runtime.Scheme, r kinds.Resource) error {
 	)
 }
 
-// addJobsV1beta1 routes to Jobs in the second form, once all that hooks into their creation has done so.
+// addJobsV1beta1 adds the routes of extensions/v1beta1. It copies the store of Jobs, so it must be called after all hooks
+// have been added to that store.
 func addJobsV1beta1(out routes, jobs *objectREST) {
 	main := newJobV1beta1REST(jobs)
 	out.add(v1beta1.SchemeGroupVersion, "jobs", main)
 	out.add(v1beta1.SchemeGroupVersion, "jobs/status", &jobV1beta1StatusREST{newStatusREST(main.objectREST)})
 }
 
-// jobV1beta1REST serves the Jobs of another REST in extensions/v1beta1.
+// jobV1beta1REST serves the Jobs of batch/v1's objectREST in extensions/v1beta1.
 type jobV1beta1REST struct{ *objectREST }
 
 func newJobV1beta1REST(jobs *objectREST) *jobV1beta1REST {
@@ -53,7 +54,7 @@ func newJobV1beta1REST(jobs *objectREST) *jobV1beta1REST {
 	return &jobV1beta1REST{&objectREST{Store: &st, resource: r}}
 }
 
-// versionedErrors has errors speak of the version that the client speaks.
+// versionedErrors makes errors name the version of the client.
 type versionedErrors struct {
 	runtime.ObjectTyper
 	kind schema.GroupVersionKind
@@ -71,7 +72,7 @@ func (r *jobV1beta1REST) Update(ctx context.Context, name string, objInfo rest.U
 	return r.objectREST.Update(ctx, name, v1beta1Managers{objInfo}, createValidation, updateValidation, forceAllowCreate, options)
 }
 
-// jobV1beta1StatusREST serves /status.
+// jobV1beta1StatusREST serves jobs/status in extensions/v1beta1.
 type jobV1beta1StatusREST struct{ *statusREST }
 
 // Update implements rest.Updater.
@@ -82,7 +83,7 @@ func (r *jobV1beta1StatusREST) Update(ctx context.Context, name string, objInfo 
 	return r.statusREST.Update(ctx, name, v1beta1Managers{objInfo}, createValidation, updateValidation, forceAllowCreate, options)
 }
 
-// v1beta1Tables have managers of fields told in the client's version.
+// v1beta1Tables converts managedFields in tables to the client's version.
 type v1beta1Tables struct{ rest.TableConvertor }
 
 // ConvertToTable implements rest.TableConvertor.
@@ -99,7 +100,8 @@ func (t v1beta1Tables) ConvertToTable(ctx context.Context, obj, options runtime.
 	return table, nil
 }
 
-// v1beta1Managers has managers of fields compared, and conflicts between them told, in the client's version.
+// v1beta1Managers converts managedFields to the client's version before an update, so that field managers are compared and
+// conflicts are reported in that version.
 type v1beta1Managers struct{ rest.UpdatedObjectInfo }
 
 // UpdatedObject implements rest.UpdatedObjectInfo.
@@ -107,7 +109,7 @@ func (m v1beta1Managers) UpdatedObject(ctx context.Context, old runtime.Object) 
 	return m.UpdatedObjectInfo.UpdatedObject(ctx, withV1beta1Managers(old))
 }
 
-// withV1beta1Managers leaves the Job it is given alone: it may be the cache's.
+// withV1beta1Managers returns a copy of the Job with converted managedFields. obj may be shared with the cache.
 func withV1beta1Managers(obj runtime.Object) runtime.Object {
 	job := *obj.(*batchv1.Job)
 	job.ManagedFields = v1beta1.ManagersFromBatch(job.ManagedFields)

@@ -16,7 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
 
-// ask returns what the server answers.
+// ask sends a request and returns the response.
 func ask(t *testing.T, config *rest.Config, method, path string, header map[string]string) (status int, kind, body string) {
 	t.Helper()
 	client := must[*http.Client](t)(rest.HTTPClientFor(config))

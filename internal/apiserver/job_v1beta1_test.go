@@ -21,7 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
 
-// bothVersions reach the same Jobs as clients of either version.
+// bothVersions are clients of the two versions for the same Jobs.
 type bothVersions struct{ batch, old dynamic.ResourceInterface }
 
 func jobsOf(t testing.TB, config *rest.Config) bothVersions {
@@ -33,7 +33,7 @@ func jobsOf(t testing.TB, config *rest.Config) bothVersions {
 	return bothVersions{batch: in(batchv1.SchemeGroupVersion), old: in(v1beta1.SchemeGroupVersion)}
 }
 
-// manifest is a suspended Job of a version, with more fields of its spec.
+// manifest returns a suspended Job of a version, with additional fields in its spec.
 func manifest(gv schema.GroupVersion, name string, spec map[string]any) *unstructured.Unstructured {
 	template := map[string]any{
 		"metadata": map[string]any{"labels": map[string]any{"app": name}},
@@ -51,7 +51,7 @@ func manifest(gv schema.GroupVersion, name string, spec map[string]any) *unstruc
 	return obj
 }
 
-// selection is what a client sees of how the pods of a Job are selected.
+// selection is how a Job selects its pods, as a client sees it.
 type selection struct {
 	Field     any
 	Generated bool
@@ -117,7 +117,7 @@ func TestAJobReadsNaturallyInEitherVersion(t *testing.T) {
 				job(client.Update(t.Context(), job(client.Get(t.Context(), name, metav1.GetOptions{})), metav1.UpdateOptions{}))
 			}
 			if c.batch.Field == false {
-				c.batch.Field = nil // Lost when the Job was written in the other version.
+				c.batch.Field = nil // The explicit false is lost when the Job is written in the other version.
 			}
 			if diff := cmp.Diff([]selection{c.batch, c.old}, seen()); diff != "" {
 				t.Errorf("written back in both versions (-want +got):\n%s", diff)
@@ -219,7 +219,7 @@ func TestWhatIsStoredIsBatchV1(t *testing.T) {
 	}
 }
 
-// The server converts, defaults and hands out what its cache holds: the race detector looks on.
+// The server converts, defaults and returns objects of its cache. With -race the test finds changes to shared objects.
 func TestBothVersionsAreReadAndWrittenAtOnce(t *testing.T) {
 	s := apiservertest.Start(t)
 	jobs := jobsOf(t, s.RESTConfig())

@@ -23,10 +23,10 @@ type whyREST struct{ server *Server }
 
 func (*whyREST) New() runtime.Object { return &stintv1.JobExplanation{} }
 
-// Destroy does nothing: the stores belong to others.
+// Destroy does nothing: the stores belong to the Jobs, pods and events.
 func (*whyREST) Destroy() {}
 
-// GroupVersionKind implements rest.GroupVersionKindProvider: the kind is not of the Jobs' group.
+// GroupVersionKind implements rest.GroupVersionKindProvider, because the kind is in another group than Jobs.
 func (*whyREST) GroupVersionKind(schema.GroupVersion) schema.GroupVersionKind {
 	return stintv1.SchemeGroupVersion.WithKind("JobExplanation")
 }
@@ -51,10 +51,10 @@ func (r *whyREST) eventsAbout(ctx context.Context, namespace string, object type
 	return list.(*corev1.EventList).Items, nil
 }
 
-// JobOptions is what explanations of Jobs must know of their controller.
+// JobOptions describes the Job controller, for explanations of Jobs.
 type JobOptions struct {
-	// Settings are the controller's; nil are the usual ones.
+	// Settings are the controller's settings; nil means the default settings.
 	Settings *job.Settings
-	// NoController tells that none runs.
+	// NoController is true if no Job controller runs.
 	NoController bool
 }

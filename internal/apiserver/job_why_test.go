@@ -23,7 +23,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// why asks as curl does.
+// why gets a Job's explanation by its URL, as curl would.
 func why(t testing.TB, s *apiservertest.Server, name string) (*stintv1.JobExplanation, error) {
 	t.Helper()
 	raw, err := s.Clientset().RESTClient().Get().AbsPath("/apis/batch/v1/namespaces/default/jobs/" + name + "/why").Do(t.Context()).Raw()
@@ -34,7 +34,7 @@ func why(t testing.TB, s *apiservertest.Server, name string) (*stintv1.JobExplan
 	return x, json.Unmarshal(raw, x)
 }
 
-// becomesState waits until the Job is explained so.
+// becomesState waits until the Job's explanation has the state want.
 func becomesState(t testing.TB, s *apiservertest.Server, name string, want stintv1.JobState) *stintv1.JobExplanation {
 	t.Helper()
 	var x *stintv1.JobExplanation
@@ -46,7 +46,7 @@ func becomesState(t testing.TB, s *apiservertest.Server, name string, want stint
 	return x
 }
 
-// explicable is a Job of one pod.
+// explicable returns a Job with one container, main.
 func explicable(name string, change func(*batchv1.Job)) *batchv1.Job {
 	return wrappers.MakeJob(name).Namespace("default").Containers("main").With(change).Obj()
 }
@@ -61,7 +61,7 @@ func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {
 		"fails":     func(*batchv1.Job) {},
 		"suspended": func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) },
 		"waits":     func(j *batchv1.Job) { j.Annotations = map[string]string{core.DependsOn: "fails"} },
-		"foreign":   func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") },
+		"external":  func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") },
 	} {
 		if _, err := jobs.Create(t.Context(), explicable(name, change), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {
 	}
 	becomesState(t, s, "suspended", stintv1.JobSuspended)
 	becomesState(t, s, "waits", stintv1.JobWaitingForJobs)
-	becomesState(t, s, "foreign", stintv1.JobUnknownPlan)
+	becomesState(t, s, "external", stintv1.JobUnknownPlan)
 	fail(t, s, "fails")
 	x := becomesState(t, s, "fails", stintv1.JobDelayed)
 	if left := x.Waits[0].Until.Sub(x.Waits[0].Since.Time); left != time.Hour || x.TimesAssumed {
@@ -78,12 +78,12 @@ func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {
 	if len(x.Failures) != 1 || ptr.Deref(x.Failures[0].ExitCode, 0) != 7 || x.Kind != "JobExplanation" || x.APIVersion != "stint.dev/v1" {
 		t.Errorf("explained as %+v", x)
 	}
-	if _, err := why(t, s, "nobody"); !apierrors.IsNotFound(err) {
+	if _, err := why(t, s, "missing"); !apierrors.IsNotFound(err) {
 		t.Errorf("of a Job that is not there: %v", err)
 	}
 }
 
-// fail ends the pod of a Job, once it is there.
+// fail waits for the pod of a Job and sets its status to failed.
 func fail(t testing.TB, s *apiservertest.Server, job string) {
 	t.Helper()
 	becomesState(t, s, job, stintv1.JobStarting)
@@ -111,14 +111,14 @@ func TestWhereNoControllerRunsTheServerSaysSo(t *testing.T) {
 	if _, err := s.Clientset().BatchV1().Jobs("default").Create(t.Context(), explicable("a", func(*batchv1.Job) {}), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Its state depends on how long ago it was created.
+	// Do not check the state: it depends on the Job's age.
 	x, err := why(t, s, "a")
 	if err != nil || len(x.Waits) == 0 || x.Waits[0].For != stintv1.WaitForController || !strings.HasPrefix(x.Waits[0].Message, "no server runs") {
 		t.Errorf("explained as %+v, %v", x, err)
 	}
 }
 
-func TestWhatCameOfPodsIsToldAlsoOfJobsWhoseNameIsNoLabel(t *testing.T) {
+func TestJobsWhoseNameIsNoLabelAreExplainedWithTheirResults(t *testing.T) {
 	s := apiservertest.Start(t)
 	jobs := s.Clientset().BatchV1().Jobs("default")
 	made, err := jobs.Create(t.Context(), explicable(strings.Repeat("long", 20), func(j *batchv1.Job) {

@@ -15,10 +15,10 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 )
 
-// withWholePatches refuses a JSON patch with an operation that lacks its value, for which the library panics.
-func withWholePatches(handler http.Handler, serializer runtime.NegotiatedSerializer, maxBytes int64) http.Handler {
+// withCheckedPatches refuses JSON patches with an operation that lacks its value, because the library panics on them.
+func withCheckedPatches(handler http.Handler, serializer runtime.NegotiatedSerializer, maxBytes int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type")) //nolint:errcheck // The library judges it.
+		kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type")) //nolint:errcheck // the library checks it
 		if req.Method != http.MethodPatch || kind != string(types.JSONPatchType) {
 			handler.ServeHTTP(w, req)
 			return
@@ -32,7 +32,7 @@ func withWholePatches(handler http.Handler, serializer runtime.NegotiatedSeriali
 			return
 		}
 		req = req.Clone(req.Context())
-		// What is beyond the limit is for the library to refuse.
+		// The library refuses a body above the limit.
 		req.Body = readCloser{io.MultiReader(bytes.NewReader(patch), req.Body), req.Body}
 		handler.ServeHTTP(w, req)
 	})
@@ -43,8 +43,8 @@ type readCloser struct {
 	io.Closer
 }
 
-// checkPatchValues names the first operation without a value that needs one. What is no list of operations is for the library
-// to refuse.
+// checkPatchValues returns an error for the first operation that needs a value and has none. The library refuses a patch
+// that is no list of operations.
 func checkPatchValues(patch []byte) error {
 	var operations []map[string]json.RawMessage
 	if json.Unmarshal(patch, &operations) != nil {
@@ -52,7 +52,7 @@ func checkPatchValues(patch []byte) error {
 	}
 	for i, o := range operations {
 		var name string
-		_ = json.Unmarshal(o["op"], &name) // One without a name is for the library to refuse.
+		_ = json.Unmarshal(o["op"], &name) // The library refuses an operation without a valid op.
 		_, has := o["value"]
 		if !has && (name == "add" || name == "replace" || name == "test") {
 			return fmt.Errorf("JSON patch: [%d] has the op %q and no value", i, name)

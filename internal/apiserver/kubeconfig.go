@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// writeKubeconfig writes what clients need to reach the server. It holds the keys to everything: mode 0600.
+// writeKubeconfig writes the clients' kubeconfig. It has mode 0600, because its credentials allow everything.
 func writeKubeconfig(path, server string, p *pki) error {
 	const name = "stint"
 	config := clientcmdapi.NewConfig()
@@ -32,7 +32,7 @@ func writeKubeconfig(path, server string, p *pki) error {
 	return nil
 }
 
-// serverURL is how clients on this machine reach a listener.
+// serverURL returns the URL of a listener for clients on this machine.
 func serverURL(addr net.Addr) (string, error) {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

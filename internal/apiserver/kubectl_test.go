@@ -23,14 +23,14 @@ spec:
   backoffLimit: 4
 `
 
-// kubectlStep is what an unmodified kubectl does with a server. The steps build on each other.
+// kubectlStep is one call of an unmodified kubectl. The steps of a test build on each other.
 type kubectlStep struct {
 	does string
 	args string
 	want string
-	// lacks, where given, is what the output must not have.
+	// lacks is text that the output must not contain, unless it is empty.
 	lacks string
-	// fails: kubectl is to end with an error.
+	// fails is true if kubectl must end with an error.
 	fails bool
 }
 
@@ -59,7 +59,7 @@ var kubectlSteps = []kubectlStep{
 	{does: "at once", args: "get sa -o name", want: "serviceaccount/default"},
 	{does: "a pod is made", args: "run box --image=busybox --restart=Never --command -- sleep 1", want: "pod/box created"},
 	{does: "pods are selected by a field", args: "get pods --field-selector status.phase=Pending -o name", want: "pod/box"},
-	{does: "exec is refused for now", args: "exec box -- ls", want: "not there yet", fails: true},
+	{does: "exec is refused for now", args: "exec box -- ls", want: "is not supported by this release", fails: true},
 	{does: "events are listed", args: "events", want: ""},
 	{does: "a namespace is made", args: "create namespace other", want: "created"},
 	{does: "it has its ServiceAccount", args: "get sa -n other -o name", want: "serviceaccount/default"},
@@ -78,7 +78,7 @@ func TestKubectlWorks(t *testing.T) {
 	})
 }
 
-// runKubectl takes the steps in a folder that holds the files.
+// runKubectl runs the steps in a directory with the files.
 func runKubectl(t *testing.T, r *running, steps []kubectlStep, files map[string]string) {
 	t.Helper()
 	kubectl, err := exec.LookPath("kubectl")

@@ -27,7 +27,8 @@ func TestNothingGoesOnAfterTheStop(t *testing.T) {
 	nothingGoesOn(t, before)
 }
 
-// nothingGoesOn waits longer than goleak does: some goroutines of the library look only once a second whether to end.
+// nothingGoesOn waits until no goroutine is left. It waits longer than goleak does, because some goroutines of the library
+// check only once a second whether to end.
 func nothingGoesOn(t *testing.T, o ...goleak.Option) {
 	t.Helper()
 	var err error

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// withoutProtobuf serves a group whose types have no protobuf form. Clients that take JSON too get that, instead of an
-// error in their first choice; those that send or take protobuf only are told which media types there are.
+// withoutProtobuf is the serializer of a group whose types have no protobuf form. Clients that prefer protobuf and accept
+// JSON get JSON. Clients that send or accept only protobuf get an error with the supported media types.
 type withoutProtobuf struct{ runtime.NegotiatedSerializer }
 
 // SupportedMediaTypes implements runtime.NegotiatedSerializer.

@@ -17,9 +17,9 @@ import (
 
 // namespaceREST serves namespaces, whose deletion takes three steps:
 //
-//	Active ── DELETE ──► Terminating ── a controller empties it, then PUT /finalize ──► gone
+//	Active ── DELETE ──► Terminating ── a controller deletes its content, then PUT /finalize ──► gone
 //
-// spec.finalizers says who must have been there before the last step.
+// The last step happens when spec.finalizers is empty.
 type namespaceREST struct {
 	*objectREST
 	admission *namespaceAdmission
@@ -40,7 +40,7 @@ func newNamespaceREST(r *objectREST, a *namespaceAdmission, deleteEvents func(na
 	return &namespaceREST{objectREST: r, admission: a}
 }
 
-// Delete marks the namespace as terminating, and deletes it only if nobody has to empty it.
+// Delete marks the namespace as terminating. It deletes it at once only if the namespace has no finalizers.
 func (r *namespaceREST) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	obj, err := r.Get(ctx, name, &metav1.GetOptions{})
 	if err != nil {
@@ -63,7 +63,8 @@ func (r *namespaceREST) Delete(ctx context.Context, name string, validate rest.V
 	return marked, false, nil
 }
 
-// mark writes past the update strategy, which lets nobody set a deletion timestamp.
+// mark sets the deletion timestamp and the phase. It bypasses the update strategy, which does not allow a new deletion
+// timestamp.
 func (r *namespaceREST) mark(ctx context.Context, ns *corev1.Namespace, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (*corev1.Namespace, error) {
 	key, err := r.KeyFunc(ctx, ns.Name)
 	if err != nil {
@@ -94,14 +95,14 @@ func (r *namespaceREST) mark(ctx context.Context, ns *corev1.Namespace, validate
 	return out, storeerr.InterpretDeleteError(err, r.DefaultQualifiedResource, ns.Name)
 }
 
-// newFinalizeREST serves /finalize, where spec.finalizers is written.
+// newFinalizeREST returns the handler of namespaces/finalize, which writes spec.finalizers.
 func newFinalizeREST(r *namespaceREST) *statusREST {
 	finalizing := *r.Store
 	finalizing.UpdateStrategy = finalizeStrategy{r.UpdateStrategy.(strategy)}
 	return &statusREST{store: &finalizing, strategy: statusStrategy{r.UpdateStrategy.(strategy)}}
 }
 
-// finalizeStrategy takes spec.finalizers from the request and all else from what is stored.
+// finalizeStrategy takes everything from the request, except the status.
 type finalizeStrategy struct{ strategy }
 
 func (finalizeStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
@@ -113,7 +114,7 @@ func (finalizeStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.
 	return nil
 }
 
-// defaultNamespaces are there in every cluster.
+// defaultNamespaces exist in every cluster.
 var defaultNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
 
 func ensureNamespaces(ctx context.Context, namespaces *genericregistry.Store, scheme *runtime.Scheme) error {

@@ -30,7 +30,7 @@ func TestADeletionThatLeavesPodsBehindUnaskedWarns(t *testing.T) {
 				if warned := len(result.Warnings()) > 0; warned != c.warns {
 					t.Errorf("warnings %v, want some %v", result.Warnings(), c.warns)
 				}
-				// No collector runs here: what waits for one is let go by hand.
+				// No garbage collector runs in this test, so remove the finalizer that waits for it.
 				_, _ = batch.Jobs("default").Patch(t.Context(), "doomed", "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 			})
 		}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// FuzzPatch sends patches of every kind: each gets an answer, and none breaks the connection.
+// FuzzPatch sends patches of every type. Each must get a response, and none may break the connection.
 func FuzzPatch(f *testing.F) {
 	kinds := []types.PatchType{types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType}
 	for i := range kinds {
@@ -51,7 +51,7 @@ func FuzzPatch(f *testing.F) {
 		}
 		defer response.Body.Close()
 		text, err := io.ReadAll(response.Body)
-		// Some strategic merge patches get an internal error, as they do from Kubernetes. It is an answer.
+		// Some strategic merge patches get an internal error, as in Kubernetes. That is a valid response.
 		answered := response.StatusCode < 500 || strings.Contains(string(text), `"kind":"Status"`)
 		if err != nil || !answered {
 			t.Errorf("%s %q: %s, %v: %s", request.Header.Get("Content-Type"), body, response.Status, err, text)

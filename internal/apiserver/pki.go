@@ -26,17 +26,17 @@ import (
 const (
 	caValidity   = 20 * 365 * 24 * time.Hour
 	certValidity = 5 * 365 * 24 * time.Hour
-	// renewBefore is how near its end a certificate is made anew at a start.
+	// renewBefore is the remaining validity below which a start renews a certificate.
 	renewBefore = 180 * 24 * time.Hour
 )
 
-// pki holds the certificates and the token of one data directory. They are made once and kept over restarts, so that
-// a kubeconfig that was copied elsewhere goes on working.
+// pki has the certificates and the token of one data directory. They are kept over restarts, so that a copied kubeconfig
+// keeps working.
 //
 //	pki/ca.crt, ca.key          signs the other two
 //	pki/server.crt, server.key  127.0.0.1, ::1, localhost
 //	pki/admin.crt, admin.key    client certificate of the kubeconfig
-//	pki/token                   the same rights, for clients without certificates
+//	pki/token                   bearer token of the same user
 type pki struct {
 	CA     []byte
 	Server keyPair
@@ -47,7 +47,8 @@ type pki struct {
 // keyPair is a certificate and its key in PEM.
 type keyPair struct{ Cert, Key []byte }
 
-// loadPKI reads what is in dir and makes what is missing, unreadable or about to end.
+// loadPKI reads the files in dir. It makes those that are missing and renews certificates that are about to expire.
+// Server and client certificates that are unreadable are renewed too; an unreadable CA is an error.
 func loadPKI(dir string, hosts []string, now time.Time) (*pki, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory for certificates: %w", err)
@@ -117,7 +118,7 @@ func loadCA(dir string, now time.Time) (keyPair, *x509.Certificate, crypto.Signe
 	return pair, cert, key, err
 }
 
-// issuer signs certificates; without a certificate of its own it signs with the key of the one it makes.
+// issuer signs certificates. If cert is nil, it makes self-signed ones.
 type issuer struct {
 	dir  string
 	cert *x509.Certificate
@@ -125,16 +126,16 @@ type issuer struct {
 	now  time.Time
 }
 
-// load returns the pair in the directory if it is still good, else a new one.
+// load returns the pair in the directory if it is still valid, else a new one.
 func (i issuer) load(name string, template *x509.Certificate) (keyPair, error) {
 	pair, cert, _, err := readPair(i.dir, name)
-	if err == nil && i.good(cert, template) {
+	if err == nil && i.isValid(cert, template) {
 		return pair, nil
 	}
 	return i.issue(name, template)
 }
 
-func (i issuer) good(cert, template *x509.Certificate) bool {
+func (i issuer) isValid(cert, template *x509.Certificate) bool {
 	if !i.now.Add(renewBefore).Before(cert.NotAfter) || cert.CheckSignatureFrom(i.cert) != nil {
 		return false
 	}
@@ -161,7 +162,7 @@ func (i issuer) issue(name string, template *x509.Certificate) (keyPair, error) 
 		return keyPair{}, err
 	}
 	template.SerialNumber = serial
-	// A clock that is set back a little must not make the certificate invalid.
+	// The certificate stays valid if the clock is set back a little.
 	template.NotBefore = i.now.Add(-time.Hour)
 	parent, signer := i.cert, i.key
 	if parent == nil {
@@ -185,8 +186,9 @@ func (i issuer) issue(name string, template *x509.Certificate) (keyPair, error) 
 	return pair, writePair(i.dir, name, pair)
 }
 
-// A pair is two files, and a crash may come between them. So both are written beside those that they replace, and moved
-// there key first: what is found half way is known for what it is.
+// newSuffix is the suffix of the new files of a pair. A pair is two files, and a crash may happen between two writes. So
+// both files are first written with this suffix and then renamed, the key first, so that the next start sees how far the
+// last one came (finishPair).
 const newSuffix = ".new"
 
 func writePair(dir, name string, pair keyPair) error {
@@ -203,8 +205,8 @@ func writePair(dir, name string, pair keyPair) error {
 	return finishPair(dir, name)
 }
 
-// finishPair moves the certificate to its key, where that has moved already. A pair of which neither has moved is
-// dropped.
+// finishPair finishes an interrupted writePair: if the new key has been renamed, it renames the new certificate,
+// otherwise it removes both new files.
 func finishPair(dir, name string) error {
 	key, cert := filepath.Join(dir, name+".key"), filepath.Join(dir, name+".crt")
 	if _, err := os.Lstat(cert + newSuffix); errors.Is(err, fs.ErrNotExist) {

@@ -47,7 +47,7 @@ func TestCertificatesAreKeptUntilTheyAreAboutToEnd(t *testing.T) {
 	}
 }
 
-// The files are as a kill leaves them, at each step of writing a pair of certificate and key.
+// The files are those after a kill at each step of writePair.
 func TestACrashBetweenKeyAndCertificateBlocksNoStart(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	old, other := t.TempDir(), t.TempDir()
@@ -64,8 +64,8 @@ func TestACrashBetweenKeyAndCertificateBlocksNoStart(t *testing.T) {
 		return text
 	}
 	for step, test := range map[string]struct {
-		files map[string]string // name here: name in other
-		want  string            // whose CA is there afterwards
+		files map[string]string // name of a file: name of the file of other with its content
+		want  string            // directory with the expected CA
 	}{
 		"the new key is written":    {map[string]string{"ca.key.new": "ca.key"}, old},
 		"and the new certificate":   {map[string]string{"ca.key.new": "ca.key", "ca.crt.new": "ca.crt"}, old},

@@ -16,7 +16,7 @@ import (
 
 var podsResource = schema.GroupResource{Resource: "pods"}
 
-// bindingREST serves pods/binding: a scheduler says on which node a pod is to run.
+// bindingREST serves pods/binding, by which a scheduler assigns a pod to a node.
 type bindingREST struct{ pods *genericregistry.Store }
 
 func (*bindingREST) New() runtime.Object { return &corev1.Binding{} }
@@ -97,7 +97,7 @@ func bind(pod *corev1.Pod, b *corev1.Binding) error {
 	return nil
 }
 
-// setPodCondition replaces the condition of this type; its transition time moves only with the status.
+// setPodCondition sets the condition of this type. Its transition time changes only if its status changes.
 func setPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 	c.LastTransitionTime = metav1.Now()
 	c.ObservedGeneration = pod.Generation
@@ -114,7 +114,7 @@ func setPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 	pod.Status.Conditions = append(pod.Status.Conditions, c)
 }
 
-// bindStrategy writes nodeName and a condition, which checkBinding and bind have looked at.
+// bindStrategy writes a pod without validation. Its callers change only nodeName, annotations and conditions.
 type bindStrategy struct{ strategy }
 
 func (bindStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
@@ -123,7 +123,7 @@ func (bindStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Obje
 	return nil
 }
 
-// pluralBindingREST serves POST …/bindings, where the binding itself names the pod.
+// pluralBindingREST serves POST …/bindings. The name of the pod is that of the binding, not in the URL.
 type pluralBindingREST struct{ binding *bindingREST }
 
 func (pluralBindingREST) New() runtime.Object { return &corev1.Binding{} }
@@ -144,8 +144,8 @@ func (r pluralBindingREST) Create(ctx context.Context, obj runtime.Object, valid
 	return r.binding.Create(ctx, binding.Name, obj, validate, options)
 }
 
-// podStatusStrategy lets the node of this process bind a pod and report its status in one write: where spec.nodeName
-// was empty, a status may set it. Clients over HTTP do not get this right.
+// podStatusStrategy lets the node in this process bind a pod and report its status in one write: a status update may set
+// spec.nodeName if it is empty. HTTP clients may not do this.
 type podStatusStrategy struct{ statusStrategy }
 
 func (s podStatusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {

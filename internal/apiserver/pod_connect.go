@@ -12,7 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// notImplementedREST refuses what a later release will serve: a NotFound would say that the pod is not there.
+// notImplementedREST refuses subresources that are not implemented yet. Without it clients would get NotFound, as if the
+// pod did not exist.
 type notImplementedREST struct{ subresource string }
 
 func (notImplementedREST) New() runtime.Object { return &corev1.Pod{} }
@@ -32,6 +33,6 @@ func (m notImplementedREST) Connect(context.Context, string, runtime.Object, res
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotImplemented,
 		Reason:  metav1.StatusReason("NotImplemented"),
-		Message: fmt.Sprintf("pods/%s is not there yet in this release of Stint", m.subresource),
+		Message: fmt.Sprintf("pods/%s is not supported by this release of Stint", m.subresource),
 	}}
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// evictionReason and evictionMessage are what a pod failure policy looks for.
+// evictionReason and evictionMessage are those of an evicted pod's condition DisruptionTarget, as in Kubernetes.
 const (
 	evictionReason  = "EvictionByEvictionAPI"
 	evictionMessage = "Eviction API: evicting"
 )
 
-// evictionREST serves pods/eviction: a deletion that tells the pod's controller that it was not the pod's fault.
-// Disruption budgets are not served, so there is none to ask.
+// evictionREST serves pods/eviction: a deletion that first sets the condition DisruptionTarget, so that a pod failure
+// policy can ignore the failure. It checks no disruption budgets, because this server does not have them.
 type evictionREST struct{ pods *genericregistry.Store }
 
 func (*evictionREST) New() runtime.Object { return &policyv1.Eviction{} }
@@ -33,7 +33,7 @@ func (*evictionREST) Destroy() {}
 
 func (*evictionREST) NamespaceScoped() bool { return true }
 
-// GroupVersionKind is not that of the group that pods are in.
+// GroupVersionKind implements rest.GroupVersionKindProvider, because the kind is in another group than pods.
 func (*evictionREST) GroupVersionKind(schema.GroupVersion) schema.GroupVersionKind {
 	return policyv1.SchemeGroupVersion.WithKind("Eviction")
 }
@@ -86,7 +86,7 @@ func (r *evictionREST) markDisrupted(ctx context.Context, name string, deletion 
 	marked.UpdateStrategy = bindStrategy{r.pods.UpdateStrategy.(strategy)}
 	_, _, err := marked.Update(ctx, name, info, nil, nil, false, &metav1.UpdateOptions{DryRun: deletion.DryRun})
 	if err == nil && deletion.Preconditions != nil {
-		// The mark itself has moved the version that the client saw.
+		// Setting the condition has changed the resource version.
 		deletion.Preconditions.ResourceVersion = nil
 	}
 	return err

@@ -16,13 +16,13 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// LogSource is where pods/log reads from: the node.
+// LogSource reads the logs of containers. The node implements it.
 type LogSource interface {
-	// PodLogs returns what one container of pod has written. opts names the container. With opts.Follow the reader
-	// goes on until the container has ended or ctx is over.
+	// PodLogs returns the log of the container of pod that opts names. With opts.Follow the reader ends when the container
+	// has terminated or ctx has ended.
 	PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error)
-	// AttemptLogs returns what one attempt at a container of a pod has written, though the pod may be gone. The first
-	// is 0, and a negative one stands for the last. The error is a logs.GoneError where that is gone too.
+	// AttemptLogs returns the log of one start of a container of a pod, even if the pod is gone. attempt counts from 0; a
+	// negative one means the last start. The error is a logs.GoneError if the log no longer exists.
 	AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error)
 }
 
@@ -48,7 +48,7 @@ func (*logREST) ProducesMIMETypes(string) []string { return []string{"text/plain
 // ProducesObject implements rest.StorageMetadata.
 func (*logREST) ProducesObject(string) any { return "" }
 
-// Get implements rest.GetterWithOptions. What it returns is streamed.
+// Get implements rest.GetterWithOptions. The handler streams the log from the returned object.
 func (r *logREST) Get(ctx context.Context, name string, obj runtime.Object) (runtime.Object, error) {
 	options, ok := obj.(*corev1.PodLogOptions)
 	if !ok {
@@ -91,7 +91,7 @@ func checkLogOptions(o *corev1.PodLogOptions) field.ErrorList {
 	return errs
 }
 
-// chooseContainer takes the only container where the request names none.
+// chooseContainer checks the name of the container. If it is empty, it returns the pod's only container.
 func chooseContainer(pod *corev1.Pod, name string) (string, error) {
 	var names, inits []string
 	for _, c := range pod.Spec.Containers {
@@ -117,17 +117,17 @@ func chooseContainer(pod *corev1.Pod, name string) (string, error) {
 	return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.Name))
 }
 
-// logStream opens the log when the handler is ready to send it.
+// logStream opens the log of a pod when the handler is ready to send it.
 type logStream struct {
 	source  LogSource
 	pod     *corev1.Pod
 	options *corev1.PodLogOptions
 }
 
-// GetObjectKind makes logStream a runtime.Object, which the handler's signature wants.
+// GetObjectKind implements runtime.Object, which the handler requires.
 func (*logStream) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject returns the stream itself: there is nothing to change in it.
+// DeepCopyObject implements runtime.Object. It returns the stream itself, which never changes.
 func (s *logStream) DeepCopyObject() runtime.Object { return s }
 
 // InputStream implements rest.ResourceStreamer.

@@ -96,7 +96,7 @@ func TestAnEvictionDeletesAndSaysWhy(t *testing.T) {
 	}
 }
 
-// echo answers a request for logs with what was asked for.
+// echo is a LogSource whose logs are the requested options.
 type echo struct{}
 
 func (echo) PodLogs(_ context.Context, p *corev1.Pod, o *corev1.PodLogOptions) (io.ReadCloser, error) {
@@ -109,7 +109,7 @@ func (echo) PodLogs(_ context.Context, p *corev1.Pod, o *corev1.PodLogOptions) (
 
 func (echo) AttemptLogs(_ context.Context, _ string, of *stintv1.PodResult, attempt int32, o *corev1.PodLogOptions) (io.ReadCloser, error) {
 	if of.Pod == "lost-pod" {
-		return nil, logs.GoneError("nobody kept it")
+		return nil, logs.GoneError("it was not kept")
 	}
 	return io.NopCloser(strings.NewReader(fmt.Sprintf("%s/%s attempt=%d", of.Pod, o.Container, attempt))), nil
 }
@@ -159,13 +159,13 @@ func TestWhatIsNotThereYetSaysSo(t *testing.T) {
 	for _, sub := range []string{"exec", "attach", "portforward"} {
 		err := r.clientset(t).CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name("a").SubResource(sub).
 			VersionedParams(&corev1.PodExecOptions{Command: []string{"ls"}}, scheme.ParameterCodec).Do(t.Context()).Error()
-		if err == nil || !strings.Contains(err.Error(), "pods/"+sub+" is not there yet") {
+		if err == nil || !strings.Contains(err.Error(), "pods/"+sub+" is not supported") {
 			t.Errorf("%s: %v", sub, err)
 		}
 	}
 }
 
-// An index that changes while the pod runs has the Job count work that was not done.
+// If the index could change while the pod runs, the Job would count an index that has not been processed.
 func TestTheIndexOfAPodOfAJobDoesNotChange(t *testing.T) {
 	r := start(t)
 	ctx := t.Context()

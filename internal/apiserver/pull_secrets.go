@@ -12,8 +12,8 @@ import (
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// addPullSecrets gives a new pod that names no imagePullSecrets those of its ServiceAccount, after prepare, as the
-// admission plug-in of a cluster does. Pods that pull nothing need none.
+// addPullSecrets returns prepare with an addition: new pods without imagePullSecrets get those of their ServiceAccount, as
+// from the admission plugin of a cluster. Pods that run without images get none.
 func (s *Server) addPullSecrets(prepare func(context.Context, runtime.Object)) func(context.Context, runtime.Object) {
 	return func(ctx context.Context, obj runtime.Object) {
 		prepare(ctx, obj)
@@ -21,7 +21,7 @@ func (s *Server) addPullSecrets(prepare func(context.Context, runtime.Object)) f
 		if noderuntime.HandlerOf(pod) != noderuntime.ClassOCI || len(pod.Spec.ImagePullSecrets) > 0 {
 			return
 		}
-		// The account may be missing: pods run without one here.
+		// The account may not exist: this server runs pods without it.
 		account, err := s.serviceAccounts.Get(genericapirequest.WithNamespace(ctx, pod.Namespace), pod.Spec.ServiceAccountName, &metav1.GetOptions{})
 		if err == nil {
 			pod.Spec.ImagePullSecrets = slices.Clone(account.(*corev1.ServiceAccount).ImagePullSecrets)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// addQueries teaches the scheme to read the options of /log from a URL's query.
+// addQueries adds conversions from a URL's query to the options of pods/log and jobs/log to the scheme.
 func addQueries(scheme *runtime.Scheme) error {
 	err := scheme.AddConversionFunc((*url.Values)(nil), (*JobLogOptions)(nil), func(in, out any, _ conversion.Scope) error {
 		return readJobLogOptions(*in.(*url.Values), out.(*JobLogOptions))
@@ -58,7 +58,7 @@ func readJobLogOptions(values url.Values, out *JobLogOptions) error {
 	return q.err
 }
 
-// query reads typed values and keeps the first error.
+// query reads typed query parameters. err is the first error.
 type query struct {
 	values url.Values
 	err    error
@@ -70,7 +70,7 @@ func (q *query) bool(name string) bool {
 	if !q.values.Has(name) {
 		return false
 	}
-	// As everywhere in the API: what is not false is true.
+	// As everywhere in the API, all values but these are true.
 	switch q.get(name) {
 	case "false", "0":
 		return false

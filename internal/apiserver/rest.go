@@ -34,8 +34,8 @@ func (r objectREST) Categories() []string { return r.resource.Categories }
 func (r objectREST) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	r.warnOfOrphans(ctx, options)
 	if r.resource.CheckGracefulDelete != nil {
-		// The library deletes in two writes what has been given grace before. A client that leaves, or a server that
-		// stops, must not come between them.
+		// The library needs two writes to delete an object that has a grace period. Do not stop between them when the
+		// client leaves or the server stops.
 		ctx = context.WithoutCancel(ctx)
 	}
 	return r.Store.Delete(ctx, name, validate, options)
@@ -48,20 +48,21 @@ func (r objectREST) DeleteCollection(ctx context.Context, validate rest.Validate
 	return r.Store.DeleteCollection(ctx, validate, options, list)
 }
 
-// warnOfOrphans tells who deletes by default what leaves its pods behind, as few expect it to.
+// warnOfOrphans warns a client that deletes without a propagation policy, if the default orphans the pods: few users expect
+// that.
 func (r objectREST) warnOfOrphans(ctx context.Context, options *metav1.DeleteOptions) {
 	silent := options != nil && (options.PropagationPolicy != nil || options.OrphanDependents != nil) //nolint:staticcheck // old clients send it
 	if r.resource.DefaultPropagation != metav1.DeletePropagationOrphan || silent {
 		return
 	}
 	warning.AddWarning(ctx, "", "the pods of deleted "+r.resource.Plural+" stay by default: "+
-		"set propagationPolicy=Background to delete them too, or propagationPolicy=Orphan to be spared this warning")
+		"set propagationPolicy=Background to delete them too, or propagationPolicy=Orphan to suppress this warning")
 }
 
-// returnsDeleted holds the kinds of which a deletion returns the object, as upstream does, and not a Status.
+// returnsDeleted has the kinds whose deletion returns the object instead of a Status, as in Kubernetes.
 var returnsDeleted = map[string]bool{"pods": true, "namespaces": true, "podtemplates": true, "serviceaccounts": true}
 
-// newObjectREST makes the storage of one kind from its description.
+// newObjectREST makes the REST storage of one kind.
 func newObjectREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter, r kinds.Resource) (*objectREST, error) {
 	s := newStrategy(typer, r)
 	group := r.Version.Group
@@ -94,7 +95,7 @@ func newTables(r kinds.Resource) rest.TableConvertor {
 	return tables{r}
 }
 
-// attributes returns what selectors may select an object by.
+// attributes returns a function for the labels and fields by which selectors can select an object.
 func attributes(r kinds.Resource) func(runtime.Object) (labels.Set, fields.Set, error) {
 	return func(obj runtime.Object) (labels.Set, fields.Set, error) {
 		m, err := meta.Accessor(obj)
@@ -113,7 +114,7 @@ func attributes(r kinds.Resource) func(runtime.Object) (labels.Set, fields.Set, 
 	}
 }
 
-// statusREST serves /status: the same store under another strategy.
+// statusREST serves /status with the same store, but another strategy.
 type statusREST struct {
 	store    *genericregistry.Store
 	strategy statusStrategy
@@ -141,7 +142,7 @@ func (r *statusREST) Get(ctx context.Context, name string, options *metav1.GetOp
 //nolint:revive // the library's signature
 func (r *statusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	// A status never makes an object.
+	// A write to /status never creates an object.
 	return r.store.Update(ctx, name, objInfo, createValidation, updateValidation, false, options)
 }
 

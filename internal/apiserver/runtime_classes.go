@@ -20,7 +20,7 @@ import (
 
 var runtimeClassesResource = nodev1.Resource("runtimeclasses")
 
-// runtimeClasses keeps the usual RuntimeClasses, and has new pods run as theirs says.
+// runtimeClasses keeps the default RuntimeClasses, and applies RuntimeClasses to new pods.
 type runtimeClasses struct {
 	options podregistry.Options
 	store   *genericregistry.Store
@@ -28,20 +28,20 @@ type runtimeClasses struct {
 	ctx context.Context
 }
 
-// keep has a usual class come back when it is deleted.
-func (c *runtimeClasses) keep(store *genericregistry.Store) {
+// recreateDeleted creates a default class again when it is deleted.
+func (c *runtimeClasses) recreateDeleted(store *genericregistry.Store) {
 	c.store = store
 	store.AfterDelete = func(_ runtime.Object, options *metav1.DeleteOptions) {
 		if len(options.DryRun) > 0 {
 			return
 		}
 		if err := c.ensure(); err != nil && c.ctx.Err() == nil {
-			klog.ErrorS(err, "A usual RuntimeClass is missing")
+			klog.ErrorS(err, "Failed to create a default RuntimeClass")
 		}
 	}
 }
 
-// ensure makes the usual classes that are missing.
+// ensure creates the default classes that are missing.
 func (c *runtimeClasses) ensure() error {
 	for _, class := range registry.DefaultRuntimeClasses() {
 		_, err := c.store.Create(clusterWide(c.ctx), class, nil, &metav1.CreateOptions{})
@@ -52,7 +52,8 @@ func (c *runtimeClasses) ensure() error {
 	return nil
 }
 
-// get returns nil for a class that is not there. It asks the cache, and the store where the cache does not know the class yet.
+// get reads a class from the cache or, if the cache does not have it yet, from the store. It returns nil if there is
+// none.
 func (c *runtimeClasses) get(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
 	obj, err := c.store.Get(clusterWide(ctx), name, &metav1.GetOptions{ResourceVersion: "0"})
 	if apierrors.IsNotFound(err) {
@@ -71,7 +72,7 @@ func clusterWide(ctx context.Context) context.Context {
 	return genericapirequest.WithNamespace(ctx, metav1.NamespaceNone)
 }
 
-// handler is what registry.Options asks.
+// handler returns the handler of a class, for the field Handler of the registry's Options.
 func (c *runtimeClasses) handler(name string) (string, bool) {
 	class, err := c.get(c.ctx, name)
 	if err != nil || class == nil {
@@ -80,13 +81,13 @@ func (c *runtimeClasses) handler(name string) (string, bool) {
 	return class.Handler, true
 }
 
-// admit is called for every pod that is about to be created.
+// admit is the store's BeginCreate hook, which is called for every new pod.
 func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
 	pod := obj.(*corev1.Pod)
 	c.options.ChooseRuntime(&pod.Spec)
-	class, err := c.of(ctx, pod)
+	class, err := c.classOf(ctx, pod)
 	if err == nil {
-		err = podregistry.SettleRuntime(pod, class)
+		err = podregistry.ApplyRuntimeClass(pod, class)
 	}
 	if err != nil {
 		return nil, apierrors.NewForbidden(podsResource, pod.Name, fmt.Errorf("pod rejected: %w", err))
@@ -94,9 +95,9 @@ func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav
 	return func(context.Context, bool) {}, nil
 }
 
-// of returns the class that the pod asks for. A name that none can have is left to validation, which says what is wrong
-// with it.
-func (c *runtimeClasses) of(ctx context.Context, pod *corev1.Pod) (*nodev1.RuntimeClass, error) {
+// classOf returns the class that the pod names, or nil if it names none. It also returns nil for an invalid name:
+// validation reports that.
+func (c *runtimeClasses) classOf(ctx context.Context, pod *corev1.Pod) (*nodev1.RuntimeClass, error) {
 	name := pod.Spec.RuntimeClassName
 	if name == nil || len(validation.IsDNS1123Subdomain(*name)) > 0 {
 		return nil, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// withNode has the server judge pods by what a node could do that runs no images.
+// withNode makes the server validate pods for a node that cannot run images.
 func withNode(c *apiserver.Config) {
 	c.Registry.Node = func() runtime.Info {
 		return runtime.Info{Name: runtime.ClassProcess, CanMount: true, WhyNoImages: "the reason"}
@@ -102,7 +102,7 @@ func TestPodsRunAsTheirRuntimeClassSays(t *testing.T) {
 	}
 }
 
-// The server's own choice is a class like another: its tolerations count.
+// The class that the server chooses is applied like any other, with its scheduling.
 func TestTheRuntimeClassOfTheServerIsWrittenIntoPods(t *testing.T) {
 	s := apiservertest.Start(t, func(c *apiserver.Config) {
 		c.Registry.Node = func() runtime.Info { return runtime.Info{CanRunImages: true, CanMount: true} }

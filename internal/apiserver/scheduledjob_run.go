@@ -27,9 +27,9 @@ var (
 	runKind               = stintv1.SchemeGroupVersion.WithKind("ScheduledJobRun")
 )
 
-// runREST serves scheduledjobs/run: somebody wants a run now, and gets its tag.
+// runREST serves scheduledjobs/run, which adds a pending run and returns its tag.
 type runREST struct {
-	// scheduledJobs is the store as /status has it.
+	// scheduledJobs is the store with the strategy of /status.
 	scheduledJobs *genericregistry.Store
 	podTemplates  *genericregistry.Store
 }
@@ -62,7 +62,7 @@ func (r *runREST) Create(ctx context.Context, name string, obj runtime.Object, v
 	return answer, err
 }
 
-// add puts the run among the pending ones, unless it is there: who asks twice gets one run.
+// add adds the run to the pending ones, unless it exists: a repeated request starts only one run.
 func (r *runREST) add(ctx context.Context, scheduledJob *stintv1.ScheduledJob, run *stintv1.ScheduledJobRun) (*stintv1.ScheduledJobRun, error) {
 	if scheduledJob.DeletionTimestamp != nil {
 		return nil, apierrors.NewConflict(scheduledJobsResource, scheduledJob.Name, fmt.Errorf("it is being deleted"))
@@ -103,7 +103,7 @@ func otherRun(name, tag string) error {
 	return err
 }
 
-// template is what the runs are made of; nil where that is not there yet.
+// template returns the pod template of the runs, or nil if its PodTemplate does not exist yet.
 func (r *runREST) template(ctx context.Context, spec *stintv1.ScheduledJobSpec) *corev1.PodTemplateSpec {
 	if spec.TemplateRef == nil {
 		return spec.Template
@@ -115,7 +115,7 @@ func (r *runREST) template(ctx context.Context, spec *stintv1.ScheduledJobSpec) 
 	return &obj.(*corev1.PodTemplate).Template
 }
 
-// newTag makes a tag that no run has.
+// newTag returns a tag that no run has.
 func newTag(status *stintv1.ScheduledJobStatus) string {
 	for {
 		tag := scheduledjob.GenerateTag(rand.String(5))
@@ -125,7 +125,7 @@ func newTag(status *stintv1.ScheduledJobStatus) string {
 	}
 }
 
-// withEmptyRun takes nothing for a run as it is written: curl -X POST …/run needs no body.
+// withEmptyRun allows requests to scheduledjobs/run without a body, such as those of curl -X POST.
 func withEmptyRun(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		info, ok := apirequest.RequestInfoFrom(req.Context())

@@ -21,7 +21,7 @@ func scheduledJob(name string) *stintv1.ScheduledJob {
 	return wrappers.MakeScheduledJob(name).Namespace("default").Containers("main").Command("true").Obj()
 }
 
-// postRun asks for a run as curl does. A failure comes as an error.
+// postRun requests a run by its URL, as curl would.
 func (r *running) postRun(t testing.TB, name, query, body string) (*stintv1.ScheduledJobRun, error) {
 	t.Helper()
 	run := &stintv1.ScheduledJobRun{}
@@ -156,7 +156,7 @@ func TestRunsOnDemandAreRefusedWithAReason(t *testing.T) {
 	}
 }
 
-// The status of a run that has started does not hold overrides that are large.
+// When a run starts, its status drops large overrides.
 func TestALargeRunThatHasStartedIsKnownAgain(t *testing.T) {
 	r := start(t)
 	sj := must[*stintv1.ScheduledJob](t)(r.Client().ScheduledJobs().Create(t.Context(), scheduledJob("a"))).DeepCopy()
@@ -171,7 +171,7 @@ func TestALargeRunThatHasStartedIsKnownAgain(t *testing.T) {
 	}
 }
 
-// Nobody's run is lost and none comes twice, however many ask at the same time.
+// With concurrent requests no run is lost, and none starts twice.
 func TestRunsThatAreAskedForAtOnceAllCome(t *testing.T) {
 	r := start(t)
 	must[*stintv1.ScheduledJob](t)(r.Client().ScheduledJobs().Create(t.Context(), scheduledJob("a")))

@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// startWithCollectors starts what deletes dependents and empties namespaces.
+// startWithCollectors starts a server with the garbage collector and the namespace controller.
 func startWithCollectors(t testing.TB) *running {
 	t.Helper()
 	r := start(t)
@@ -41,7 +41,7 @@ func startWithCollectors(t testing.TB) *running {
 	return r
 }
 
-// runOf makes the Job of a run, as the controller does.
+// runOf creates the Job of a run, as the controller would.
 func runOf(t testing.TB, r *running, sj *stintv1.ScheduledJob) *batchv1.Job {
 	t.Helper()
 	run := job(sj.Name + "-first")

@@ -25,7 +25,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// published adds the API types that clients may send or get, whether we serve their resources or not.
+// published adds the API types that clients may send or get, even those whose resources are not served.
 var published = runtime.SchemeBuilder{
 	corev1.AddToScheme,
 	batchv1.AddToScheme,
@@ -40,7 +40,8 @@ var published = runtime.SchemeBuilder{
 	v1beta1.AddToScheme,
 }
 
-// newOpenAPIScheme knows each type under its published name only: OpenAPI would take the second for its name.
+// newOpenAPIScheme returns a scheme that has each type only in its published version. With the internal version too, the
+// OpenAPI document would name types by that.
 func newOpenAPIScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	if err := published.AddToScheme(scheme); err != nil {
@@ -54,8 +55,8 @@ func newOpenAPIScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// newScheme knows each type under two names, the published one and the internal one that the library stores and
-// converts by. Both are the same Go type, so that a conversion costs nothing and can lose nothing.
+// newScheme returns a scheme that has each type in two versions: the published one, and the internal one that the library
+// needs for storage and conversion. Both are the same Go type, so that conversions cost nothing and lose nothing.
 func newScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 	scheme, err := newOpenAPIScheme(resources)
 	if err != nil {
@@ -72,7 +73,7 @@ func newScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 		if err := addFieldLabels(scheme, r); err != nil {
 			return nil, err
 		}
-		if err := addOlderForm(scheme, r); err != nil {
+		if err := addOlderVersion(scheme, r); err != nil {
 			return nil, err
 		}
 	}
@@ -93,8 +94,8 @@ func newScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// addOlderForm teaches the scheme the second form that a kind may have.
-func addOlderForm(scheme *runtime.Scheme, r kinds.Resource) error {
+// addOlderVersion adds the older version of a kind to the scheme, if it has one.
+func addOlderVersion(scheme *runtime.Scheme, r kinds.Resource) error {
 	switch r.Version.WithResource(r.Plural) {
 	case batchv1.SchemeGroupVersion.WithResource("jobs"):
 		return addJobV1beta1(scheme, jobregistry.V1beta1(r))
@@ -115,7 +116,7 @@ func addConversion[In, Out any](scheme *runtime.Scheme, convert func(*In, *Out))
 	})
 }
 
-// addFieldLabels tells which field selectors a kind knows; others are refused.
+// addFieldLabels allows the field selectors of a kind. Others are refused.
 func addFieldLabels(scheme *runtime.Scheme, r kinds.Resource) error {
 	known := map[string]bool{"metadata.name": true, "metadata.namespace": !r.ClusterScoped}
 	for _, name := range r.SelectableFieldNames {

@@ -2,15 +2,15 @@
 //
 //	clients ── TLS, loopback ──┐                              ┌─ RESTConfig: the handlers, without a socket
 //	                           ▼                              ▼
-//	          chain (who is it, limits, time-outs) ── handlers (decode, patch, apply, tables)
+//	          chain (authentication, limits, timeouts) ── handlers (decode, patch, apply, tables)
 //	                                                          │
 //	controllers, node ── Client: straight to ──► registry stores: defaults, strategy, validation
 //	                                                          │
 //	                                                 internal/store (cache, etcd)
 //
-// What a kind is like is said in the subpackage registry, one value of registry.Resource for each; this package makes
-// storage, strategies and routes from those values and holds what cannot be said there: namespaces, the subresources
-// of pods, events in two groups, and the reviews of whoever asks.
+// The subpackage registry describes each kind by a value of kinds.Resource. This package makes storage, strategies and
+// routes from these values. It also has the parts that they cannot describe: deletion of namespaces, subresources of pods
+// and Jobs, events in two groups, older API versions, and reviews of the requesting user.
 package apiserver
 
 import (
@@ -38,35 +38,34 @@ import (
 	"github.com/stint-dev/stint/internal/store"
 )
 
-// Config says what to serve and where.
+// Config is the configuration of a Server.
 type Config struct {
-	// DataDir is where the certificates (pki/) and the kubeconfig are kept.
+	// DataDir is the directory for the certificates (pki/) and the kubeconfig.
 	DataDir string
-	// Store is open, and is closed by whoever opened it once Run has returned.
+	// Store is an open store. The caller closes it after Run has returned.
 	Store *store.Store
-	// Listener is where HTTPS is served. Nil serves this process only, and writes no kubeconfig.
+	// Listener is the listener for HTTPS. If it is nil, only this process can use the server, and no kubeconfig is written.
 	Listener net.Listener
-	// Logs answers pods/log. Nil refuses it.
+	// Logs reads logs for pods/log and jobs/log. If it is nil, both are refused.
 	Logs LogSource
-	// Jobs is what explanations of Jobs depend on.
+	// Jobs describes the Job controller, for explanations of Jobs.
 	Jobs JobOptions
-	// Registry decides what the rules of the kinds depend on.
+	// Registry has the options for validation and defaults of pods and pod templates.
 	Registry podregistry.Options
 }
 
-// Server is an API server. New makes it, Run serves and stops it.
+// Server is an API server. Run serves requests until its context ends.
 type Server struct {
 	config   Config
 	scheme   *runtime.Scheme
 	codecs   serializer.CodecFactory
 	storages *storages
 
-	generic      *genericapiserver.GenericAPIServer
-	stores       []*genericregistry.Store
-	events       *genericregistry.Store
-	podTemplates *genericregistry.Store
-	// serviceAccounts is where each namespace has its default one.
-	serviceAccounts *genericregistry.Store
+	generic         *genericapiserver.GenericAPIServer
+	stores          []*genericregistry.Store
+	events          *genericregistry.Store
+	podTemplates    *genericregistry.Store
+	serviceAccounts *genericregistry.Store // for the default account of each namespace
 	jobs            *objectREST
 	classes         *runtimeClasses
 	admission       *namespaceAdmission
@@ -75,14 +74,14 @@ type Server struct {
 	// connections is nil on a server that does not listen.
 	connections *connlimit.Listener
 
-	// stopping is over when the server is to stop.
+	// stopping ends when the server stops.
 	stopping context.Context
 	stop     context.CancelFunc
 	ready    chan struct{}
 }
 
-// New makes a server that answers its Client at once, and others when it runs. Run has to be called in any case: it
-// lets go of the store.
+// New returns a server. Its Client works at once, HTTP clients only while Run runs. Run must always be called, because it
+// closes the storage, and only then the store may be closed.
 func New(c Config) (*Server, error) {
 	classes := &runtimeClasses{options: c.Registry}
 	c.Registry.Handler = classes.handler
@@ -124,11 +123,11 @@ func (s *Server) setUp(resources []kinds.Resource) error {
 	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.classes.ensure())
 }
 
-// drainTimeout is how long requests may go on when the server stops; watches and followed logs are ended at once. A
-// request that is slower is cut off, as it is by kill -9: what was acknowledged is on the disk, and clients ask again.
+// drainTimeout is how long requests may still take when the server stops. Watches and followed logs end at once. Slower
+// requests are aborted, as by a kill: acknowledged writes are on the disk, and clients have to retry the others.
 const drainTimeout = 5 * time.Second
 
-// Run serves until ctx ends. When it returns, nothing of the server uses the store any more.
+// Run serves requests until ctx ends. When it returns, the server no longer uses the store.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.storages.close()
 	defer s.stop()
@@ -158,29 +157,29 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready is closed once the server answers everybody.
+// Ready is closed when the server serves all clients.
 func (s *Server) Ready() <-chan struct{} { return s.ready }
 
-// Client goes straight to the registry: what controllers and the node of this process use.
+// Client returns the client for controllers and the node in this process, which calls the registry directly.
 func (s *Server) Client() client.Interface { return s.client }
 
-// StartInformers starts the informers that were asked for, and returns once they hold what is stored.
-// They stop when ctx ends or the server stops.
+// StartInformers starts the requested informers and waits until they have synced. They stop when ctx ends or the server
+// stops.
 func (s *Server) StartInformers(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(s.stopping, cancel)
 	return s.client.StartInformers(ctx)
 }
 
-// RESTConfig is for clients of this process that want all of the API: it reaches the handlers without a socket,
-// as a user who may do everything.
+// RESTConfig returns the config for clients in this process that need the HTTP API. They call the handlers without a
+// socket, as a user that may do everything.
 func (s *Server) RESTConfig() *rest.Config { return rest.CopyConfig(s.loopback) }
 
 func (s *Server) serveInMemory(w http.ResponseWriter, req *http.Request) {
 	s.generic.Handler.ServeHTTP(w, req)
 }
 
-// KubeconfigPath is where the kubeconfig is written when there is a Listener.
+// KubeconfigPath returns the path of the kubeconfig, which is written if there is a Listener.
 func (s *Server) KubeconfigPath() string { return filepath.Join(s.config.DataDir, "kubeconfig") }
 
 func newStorages(st *store.Store, scheme *runtime.Scheme, codecs serializer.CodecFactory, resources []kinds.Resource) *storages {
@@ -197,7 +196,8 @@ func (s *storages) close() {
 	}
 }
 
-// poll looks every millisecond: what it waits for takes tens of them, and counts against the time to start.
+// poll calls done every millisecond until it returns true. The interval is short because it delays the start, which takes
+// only tens of milliseconds.
 func poll(ctx context.Context, done func() bool) error {
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()

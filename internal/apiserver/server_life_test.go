@@ -28,7 +28,7 @@ func TestWhatWasAcknowledgedSurvivesACrash(t *testing.T) {
 	for i := range n {
 		must[*corev1.Pod](t)(r.Client().Pods().Create(t.Context(), pod(fmt.Sprintf("p%d", i))))
 	}
-	// The files as they are this moment are what a kill -9 leaves.
+	// A copy of the files of the running server is what a kill -9 would leave.
 	crashed := filepath.Join(t.TempDir(), "copy")
 	if err := os.CopyFS(crashed, os.DirFS(r.dir)); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestStoppingEndsOpenWatches(t *testing.T) {
 	}
 }
 
-// endless is the log of a container that goes on.
+// endless is the log of a container that does not end.
 type endless struct{}
 
 func (e endless) AttemptLogs(ctx context.Context, _ string, _ *stintv1.PodResult, _ int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
@@ -75,7 +75,7 @@ func (endless) PodLogs(ctx context.Context, _ *corev1.Pod, _ *corev1.PodLogOptio
 	return r, nil
 }
 
-// A reader must not take it for the end of the log.
+// A client must not take the stop for the end of the log.
 func TestStoppingBreaksLogsOff(t *testing.T) {
 	r := startIn(t, t.TempDir(), endless{})
 	sockets := r.clientset(t)

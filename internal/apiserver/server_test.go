@@ -15,12 +15,12 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// running is a server and the ways to reach it.
+// running is a server with its config for HTTP clients.
 type running struct {
 	*apiserver.Server
 	dir  string
 	http *rest.Config
-	// stop ends the server and then the store.
+	// stop stops the server and then closes the store.
 	stop func()
 }
 
@@ -54,7 +54,7 @@ func (r *running) clientset(t testing.TB) *kubernetes.Clientset {
 	return c
 }
 
-// closeIdle lets go of connections that the server would wait a second for.
+// closeIdle closes idle connections, for which a stopping server would wait a second.
 func (r *running) closeIdle() {
 	if r.http == nil {
 		return

@@ -15,7 +15,7 @@ import (
 
 var servicesResource = schema.GroupResource{Resource: "services"}
 
-// servicesREST says that there are no Services, for kubectl cluster-info asks, and why there can be none.
+// servicesREST returns an empty list of Services, which kubectl cluster-info needs, and refuses new ones with the reason.
 type servicesREST struct{ rest.TableConvertor }
 
 func newServicesREST() servicesREST {
@@ -41,7 +41,7 @@ func (servicesREST) Get(_ context.Context, name string, _ *metav1.GetOptions) (r
 	return nil, apierrors.NewNotFound(servicesResource, name)
 }
 
-// Update implements rest.Updater. kubectl checks the fields only of what can be patched.
+// Update implements rest.Updater. Without it kubectl would not validate the fields of a Service.
 //
 //nolint:revive // the library's interface
 func (r servicesREST) Update(ctx context.Context, name string, _ rest.UpdatedObjectInfo, _ rest.ValidateObjectFunc,

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/store"
 )
 
-// storages makes a storage for each kind and remembers it for the in-process client.
+// storages makes the storage of each kind. made has them for the in-process client.
 type storages struct {
 	store    *store.Store
 	scheme   *runtime.Scheme
@@ -45,7 +45,7 @@ func (s *storages) GetRESTOptions(resource schema.GroupResource, _ runtime.Objec
 	}, nil
 }
 
-// keyPrefix is part of every stored key and must never change for a kind.
+// keyPrefix returns the prefix of the stored keys of a kind. It must never change.
 func keyPrefix(r schema.GroupResource) string {
 	if r.Group == "" {
 		return "/" + r.Resource
@@ -53,7 +53,7 @@ func keyPrefix(r schema.GroupResource) string {
 	return "/" + r.Group + "/" + r.Resource
 }
 
-// codec stores in protobuf where the type can, which costs a third of JSON's time.
+// codec returns the codec for stored objects: protobuf, which takes a third of the time of JSON, if the type supports it.
 func (s *storages) codec(version schema.GroupVersion) (runtime.Codec, error) {
 	mediaType := runtime.ContentTypeProtobuf
 	if !hasProtobuf(s.scheme, version) {
@@ -66,7 +66,7 @@ func (s *storages) codec(version schema.GroupVersion) (runtime.Codec, error) {
 	return s.codecs.CodecForVersions(info.Serializer, s.codecs.UniversalDeserializer(), version, internal(version.Group)), nil
 }
 
-// hasProtobuf reports whether the types of a version were generated with protobuf: all of them are, or none.
+// hasProtobuf reports whether the types of a version support protobuf. It checks one type: all of them do, or none.
 func hasProtobuf(scheme *runtime.Scheme, version schema.GroupVersion) bool {
 	for kind := range scheme.KnownTypes(version) {
 		obj, err := scheme.New(version.WithKind(kind))

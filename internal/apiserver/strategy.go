@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// strategy is what the library asks when an object is created, updated or deleted, answered from a Resource.
+// strategy implements the library's strategies for create, update and delete with the functions of a Resource.
 type strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
@@ -52,9 +52,9 @@ func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 		named = false
 	}
 	if len(errs) == 0 && named {
-		return nil // The library goes on with the rest of the metadata.
+		return nil // The library then validates the metadata.
 	}
-	// It does not after an error, but who made several mistakes is to hear of all.
+	// After an error the library would not validate the metadata. Do it here, so that users see all errors at once.
 	return append(apivalidation.ValidateObjectMetaAccessor(m, s.NamespaceScoped(), check, field.NewPath("metadata")), errs...)
 }
 
@@ -99,7 +99,7 @@ func (s strategy) CheckGracefulDelete(ctx context.Context, obj runtime.Object, o
 func (s strategy) DefaultGarbageCollectionPolicy(context.Context) rest.GarbageCollectionPolicy {
 	switch {
 	case s.resource.TTL != 0:
-		// What goes by itself in a while must not wait for a collector.
+		// Objects that expire (events) must not wait for the garbage collector.
 		return rest.Unsupported
 	case s.resource.DefaultPropagation == metav1.DeletePropagationOrphan:
 		return rest.OrphanDependents
@@ -107,7 +107,7 @@ func (s strategy) DefaultGarbageCollectionPolicy(context.Context) rest.GarbageCo
 	return rest.DeleteDependents
 }
 
-// GetResetFields names what a server-side apply to the main resource does not own, whatever it sends.
+// GetResetFields returns the fields that a server-side apply to the main resource never owns.
 func (s strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	if s.resource.Status == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// tables turns objects into what `kubectl get` prints.
+// tables converts objects to the tables that `kubectl get` prints.
 type tables struct{ resource kinds.Resource }
 
 func (t tables) ConvertToTable(_ context.Context, obj, options runtime.Object) (*metav1.Table, error) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// memoryTransport takes requests to the handlers without a socket. Responses are streamed, so watches work.
+// memoryTransport passes requests to the handlers without a socket. It streams responses, so watches work.
 type memoryTransport struct{ handler http.Handler }
 
 // RoundTrip implements http.RoundTripper.
@@ -21,7 +21,7 @@ func (t memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.RequestURI = req.URL.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
 	reader, writer := io.Pipe()
-	w := &memoryResponse{header: http.Header{}, body: writer, started: make(chan struct{}), over: ctx}
+	w := &memoryResponse{header: http.Header{}, body: writer, started: make(chan struct{}), ctx: ctx}
 	go func() {
 		defer cancel()
 		t.serve(w, req)
@@ -29,7 +29,7 @@ func (t memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	select {
 	case <-w.started:
 	case <-ctx.Done():
-		// A handler that has ended has started its response before.
+		// ctx also ends when the handler returns. Then the response has started.
 		if !w.hasStarted() {
 			_ = reader.CloseWithError(ctx.Err())
 			return nil, ctx.Err()
@@ -58,7 +58,7 @@ func (t memoryTransport) serve(w *memoryResponse, req *http.Request) {
 	t.handler.ServeHTTP(w, req)
 }
 
-// memoryBody ends the handler when its reader loses interest, as a closed stream of HTTP/2 does.
+// memoryBody cancels the handler's context when the client closes the body, as a closed HTTP/2 stream does.
 type memoryBody struct {
 	*io.PipeReader
 	cancel context.CancelFunc
@@ -70,13 +70,13 @@ func (b memoryBody) Close() error {
 	return b.PipeReader.Close()
 }
 
-// aborted tells a panic by which a handler breaks a response off from one that is a fault.
+// aborted reports whether a panic is the one by which handlers abort a response, and not a bug.
 func aborted(reason any) bool {
 	err, ok := reason.(error)
 	return ok && errors.Is(err, http.ErrAbortHandler)
 }
 
-// memoryResponse hands what a handler writes to the reader of the response.
+// memoryResponse is the handler's side of a response. The client reads the other end of the pipe.
 type memoryResponse struct {
 	header  http.Header
 	body    *io.PipeWriter
@@ -84,7 +84,7 @@ type memoryResponse struct {
 	started chan struct{}
 	code    int
 	sent    http.Header
-	over    context.Context
+	ctx     context.Context
 }
 
 func (w *memoryResponse) hasStarted() bool {
@@ -110,12 +110,12 @@ func (w *memoryResponse) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// Flush implements http.Flusher: a pipe holds nothing back.
+// Flush implements http.Flusher. A pipe has no buffer, so only the header is left to send.
 func (w *memoryResponse) Flush() { w.WriteHeader(http.StatusOK) }
 
-// CloseNotify implements http.CloseNotifier, which the library looks for beside http.Flusher before it streams.
+// CloseNotify implements http.CloseNotifier. The library requires it and http.Flusher for streams.
 func (w *memoryResponse) CloseNotify() <-chan bool {
 	closed := make(chan bool, 1)
-	context.AfterFunc(w.over, func() { closed <- true })
+	context.AfterFunc(w.ctx, func() { closed <- true })
 	return closed
 }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// change is an update that the server makes itself: a function on the newest state.
+// change is an update by the server itself: a function that changes the newest state of an object.
 type change struct {
 	preconditions *metav1.Preconditions
 	apply         func(ctx context.Context, obj runtime.Object) error

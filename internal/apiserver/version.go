@@ -8,11 +8,11 @@ import (
 	"k8s.io/component-base/compatibility"
 )
 
-// libraryVersion is the release of Kubernetes that the libraries in go.mod make up. A test compares the two.
+// libraryVersion is the Kubernetes release of the libraries in go.mod. A test compares the two.
 const libraryVersion = "v1.37.2"
 
-// newVersion is what /version tells: what the linker was told, else the release of the libraries, so that a plain
-// `go build` does not show clients a version of 0.0.0.
+// newVersion returns the version for /version: the one set by the linker or, after a plain `go build`, the release of the
+// libraries instead of 0.0.0.
 func newVersion() compatibility.EffectiveVersion {
 	return effectiveVersion{apicompatibility.DefaultBuildEffectiveVersion()}
 }

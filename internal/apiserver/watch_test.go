@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// next returns the next event, or fails. It passes over the bookmarks that come now and then.
+// next returns the next watch event. It skips all bookmarks except the one that ends the initial events.
 func next(t *testing.T, w watch.Interface) watch.Event {
 	t.Helper()
 	for {

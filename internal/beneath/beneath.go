@@ -1,9 +1,9 @@
-// Package beneath removes what lies below a directory of Stint's own, or gives it to a group, and touches nothing else,
-// whatever links and mounts others have put there.
+// Package beneath removes the contents of a directory that belongs to Stint, or gives them to a group. It changes nothing
+// outside of the directory, whatever links and mounts pods or other users have put into it.
 //
-// It is the only place that removes recursively; the linter forbids os.RemoveAll elsewhere. Names come one element at a
-// time and are looked up from an open descriptor, so that no link is followed and nothing can be swapped on the way.
-// What is mounted below the directory belongs to somebody else and is left alone.
+// It is the only package that removes recursively; the linter forbids os.RemoveAll elsewhere. Names are single path
+// elements and are looked up from an open descriptor, so that no link is followed and no directory on the way can be
+// replaced. What is mounted below the directory is not touched.
 package beneath
 
 import (
@@ -36,13 +36,13 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// At is the directory that is open as file, which stays the caller's to close.
+// At returns the directory that is open as file, which the caller closes.
 func At(file *os.File) *Dir { return &Dir{file} }
 
-// Close ends the use of d.
+// Close closes the directory.
 func (d *Dir) Close() { d.file.Close() }
 
-// Remove removes the entry of that name with all that is in it. One that is not there is no error.
+// Remove removes the entry of that name with all its contents. It returns nil if there is none.
 func (d *Dir) Remove(name string) error {
 	if !IsElement(name) {
 		return fmt.Errorf("remove %q from %s: it is not the name of an entry", name, d.file.Name())

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/beneath"
 )
 
-// place is a directory of Stint's beside one that is not.
+// place makes a directory that belongs to Stint, and beside it a decoy that must not be changed.
 func place(t *testing.T) (ours, decoy string) {
 	t.Helper()
 	base := t.TempDir()
@@ -128,7 +128,7 @@ func TestADirectoryOfOthersAndALinkToOneAreNotOpened(t *testing.T) {
 	}
 }
 
-// A bind mount of the same file system has the device of what is around it.
+// The mount is a bind mount of the same file system, so its device number is the same.
 func TestWhatIsMountedThereIsLeftAlone(t *testing.T) {
 	ours, decoy := place(t)
 	point := filepath.Join(ours, "pod/volume")
@@ -154,7 +154,7 @@ func TestWhatIsMountedThereIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A pod may nest directories deeper than descriptors or the longest path reach.
+// A pod may nest directories deeper than the limits of open files and of path lengths.
 func TestDirectoriesOfAnyDepthAreRemoved(t *testing.T) {
 	ours, _ := place(t)
 	here, err := os.OpenRoot(ours)

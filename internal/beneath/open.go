@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxTries is how often a lookup begins anew: the kernel gives up one with ".." in it when anything is renamed meanwhile,
+// maxTries is how often a lookup is tried: the kernel fails one with ".." in it (EAGAIN) when a file is renamed meanwhile
 // anywhere on the machine.
 const maxTries = 10_000
 
-// OpenInRoot opens path as if root were the root directory: no link in it leads outside.
+// OpenInRoot opens path as if root were the root directory, so that no link in it leads outside.
 func OpenInRoot(root int, path string, flags uint64) (*os.File, error) {
 	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
 	for try := 1; ; try++ {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxDepth bounds how many directories are open at a time. What lies deeper is moved to the top first.
+// maxDepth bounds how many directories are open at a time. Directories that are deeper are moved to the top first.
 const maxDepth = 64
 
 // batch is how many names of a directory are read at a time.
@@ -20,7 +20,7 @@ const batch = 1024
 
 type removal struct {
 	top *os.File
-	// moved are entries of top that were too deep to be reached by open directories.
+	// moved are entries of top that were moved there because they were too deep.
 	moved []string
 }
 
@@ -53,7 +53,7 @@ func (r *removal) empty(parent *os.File, name string, depth int) error {
 	}
 	defer dir.Close()
 	for {
-		// From the start each time: entries that are removed while a directory is read may hide others.
+		// From the start each time, because a directory that is changed while it is read may hide entries.
 		if _, err := dir.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (r *removal) moveUp(parent *os.File, name string) error {
 	return nil
 }
 
-// openDir opens the directory of that name for its removal, and refuses what is mounted there.
+// openDir opens the directory of that name for its removal. It fails if something is mounted there.
 func openDir(parent *os.File, name string) (*os.File, error) {
 	const found = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	place, err := openAt(parent, name, unix.O_PATH|found)
@@ -93,7 +93,7 @@ func openDir(parent *os.File, name string) (*os.File, error) {
 	if err := sameMount(parent, place); err != nil {
 		return nil, err
 	}
-	// A directory that its owner may not read or write is removed all the same. Where it is not ours the kernel
+	// A directory that its owner may not read or write must be removed as well. If it belongs to another user, the kernel
 	// decides.
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(place.Fd()), &stat); err == nil && stat.Mode&0o700 != 0o700 {
@@ -110,7 +110,7 @@ func openAt(parent *os.File, name string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), filepath.Join(parent.Name(), name)), nil
 }
 
-// sameMount asks the kernel, for a bind mount of the same file system shows the same device.
+// sameMount compares mount ids, because a bind mount of the same file system has the same device number.
 func sameMount(parent, dir *os.File) error {
 	theirs, err := mountOf(dir)
 	if err != nil {
@@ -136,7 +136,7 @@ func mountOf(f *os.File) (string, error) {
 			return strings.TrimSpace(id), nil
 		}
 	}
-	return "", fmt.Errorf("/proc does not tell where %s is mounted", f.Name())
+	return "", fmt.Errorf("/proc does not say in which mount %s is", f.Name())
 }
 
 func failed(op string, parent *os.File, name string, err error) error {

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// SetGroup gives the directory and all that is in it to a group, and has what is made in its directories be the group's too.
+// SetGroup gives the directory and all its contents to a group. Files that are made there later belong to the group as well.
 func (d *Dir) SetGroup(group uint32) error {
 	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", d.file.Fd()))
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *Dir) SetGroup(group uint32) error {
 	return nil
 }
 
-// SetGroup is that of the directory at path, which may not be a symbolic link itself.
+// SetGroup calls Dir.SetGroup for the directory at path, which may not be a symbolic link itself.
 func SetGroup(path string, group uint32) error {
 	d, err := Open(path)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package client is all that controllers and the node may ask of an API server.
+// Package client is the interface through which controllers and the node use an API server.
 //
-// There are two implementations: one goes straight to the registry of the API server in this process
-// (internal/apiserver), the other goes through client-go to any Kubernetes cluster (client/remote). What both promise
-// stands in test/clienttest as tests.
-// A controller sees only this package, so it cannot tell where it runs.
+// There are two implementations: internal/apiserver/inprocess calls the registry of the API server in this process, and
+// client/remote talks to any Kubernetes cluster through client-go. test/clienttest tests both for the same behavior.
+// A controller uses only this package, so it does not depend on where it runs.
 package client
 
 import (
@@ -43,9 +42,9 @@ type Interface interface {
 	ConfigMaps() Resource[*corev1.ConfigMap]
 	Secrets() Resource[*corev1.Secret]
 	Leases() Resource[*coordinationv1.Lease]
-	// Kinds lists every kind that can own or be owned, for controllers that treat all kinds alike.
+	// Kinds lists every kind that can be an owner or a dependent, for controllers that treat all kinds alike.
 	Kinds() []Kind
-	// Events is where an event broadcaster (client-go's record package) writes.
+	// Events is the sink of an event broadcaster (client-go's record package).
 	Events() record.EventSink
 }
 
@@ -53,16 +52,16 @@ type Interface interface {
 //
 // Objects that Get, an informer or a write returns may be shared with the cache: never change them, DeepCopy first.
 type Resource[T Object] interface {
-	// Informer returns the one shared informer of this kind. Whoever owns the connection starts it, after the
-	// controllers have added their handlers. On a cluster it leaves out what no controller reads, so what it shows can
-	// be changed with Modify but is never written whole.
+	// Informer returns the one shared informer of this kind. The owner of the connection starts it, after the
+	// controllers have added their handlers. On a cluster its objects lack the fields that no controller reads: change
+	// them with Modify, and never write them as a whole.
 	Informer() cache.SharedIndexInformer
 
 	// Get reads the newest state. Namespace is empty for cluster-scoped kinds.
 	Get(ctx context.Context, namespace, name string) (T, error)
 
-	// List hands the newest state of the objects in one namespace that selector matches to each, past the cache. Any
-	// change of an object of this kind after that has a newer resource version than the one returned.
+	// List reads the live objects in namespace that selector matches, past the cache, and calls each for every one. Later
+	// changes of objects of this kind have a newer resource version than the returned one.
 	List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) (version string, err error)
 
 	Create(ctx context.Context, obj T) (T, error)
@@ -70,33 +69,34 @@ type Resource[T Object] interface {
 	// UpdateStatus replaces the status of obj; it fails with a conflict if obj is not the newest version.
 	UpdateStatus(ctx context.Context, obj T) (T, error)
 
-	// Modify applies change to the object that observed shows and writes no more than the difference, whatever
-	// else was written to the object meanwhile. Change covers metadata and spec, not status. It adds and removes
-	// entries of lists and maps and leaves the others: it may see the object as observed or newer, and be called more
-	// than once. NotFound if the object is gone or is another one of the same name (other UID).
+	// Modify applies change to a copy of observed and writes only the difference, so that other writes to the object
+	// since observed are kept. It writes metadata and spec, not the status. change must add and remove single entries of
+	// lists and maps and leave the others alone: it may be called more than once, with observed or with a newer version.
+	// The error is NotFound if the object is gone or if another object (other UID) has its name.
 	Modify(ctx context.Context, observed T, change func(T)) (T, error)
 
-	// ModifyStatus is Modify for the status. The API server of this process lets it set a pod's spec.nodeName as well,
-	// where that was empty, so that a node can bind a pod and report it running in one write.
+	// ModifyStatus is Modify for the status. In process it may also set a pod's spec.nodeName if that is empty, so that a
+	// node can bind a pod and report it running in one write.
 	ModifyStatus(ctx context.Context, observed T, change func(T)) (T, error)
 
-	// Delete deletes the object with obj's namespace, name and, as a precondition, UID.
+	// Delete deletes the object with obj's namespace and name. obj's UID is a precondition.
 	Delete(ctx context.Context, obj T, opts DeleteOptions) error
 }
 
-// Kind is one kind of object whatever its type: for garbage collection and the emptying of namespaces.
+// Kind reads and writes the objects of one kind without its Go type, for the garbage collector and the namespace
+// controller.
 type Kind struct {
 	schema.GroupVersionKind
 	Namespaced bool
 	Resource[Object]
 }
 
-// DeleteOptions are the choices that a deletion leaves open.
+// DeleteOptions are the options of a deletion. The zero value is the server's default.
 type DeleteOptions struct {
-	// GracePeriodSeconds overrides the object's own; nil leaves it.
+	// GracePeriodSeconds overrides the object's own grace period, unless it is nil.
 	GracePeriodSeconds *int64
-	// Propagation decides what becomes of dependents; empty is the server's default.
+	// Propagation decides whether dependents are deleted or orphaned; empty is the server's default.
 	Propagation metav1.DeletionPropagation
-	// Unchanged refuses with a conflict if the object is no longer the version that the caller shows.
+	// Unchanged makes the deletion fail with a conflict if the object's resource version is not obj's.
 	Unchanged bool
 }

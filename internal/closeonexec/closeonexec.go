@@ -1,5 +1,5 @@
-// Package closeonexec keeps what the caller of this program has open out of the programs that it starts: a file that
-// only the caller may read, or a lock that is to end with this program.
+// Package closeonexec keeps programs that this one starts from inheriting the open files of its caller, such as a file that
+// only the caller may read, or a lock that must be released when this program ends.
 package closeonexec
 
 import (
@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// first is the one after the standard streams.
+// first is the first descriptor after the standard streams.
 const first = 3
 
-// Keep has all descriptors but the standard streams closed in what this process executes. It comes before anything
-// else in a program: what is opened later is closed on exec by itself.
+// Keep marks all open descriptors except the standard streams as close-on-exec. A program calls it before anything else:
+// files that Go opens later are close-on-exec by themselves.
 func Keep() error {
 	if unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return nil

@@ -122,7 +122,7 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 	c.Start(informing)
 	p.stage.Store(fillingCaches)
 	go func() {
-		if cache.WaitForCacheSync(ctx.Done(), c.Filled) {
+		if cache.WaitForCacheSync(ctx.Done(), c.HasSynced) {
 			p.stage.Store(leading)
 			memory.DropStartup()
 		}

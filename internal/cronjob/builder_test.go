@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// at is a time of one day, and of the days after it.
+// at is a time of 10 March 2026, in UTC.
 func at(clock string) time.Time {
 	t, err := time.Parse("15:04:05", clock)
 	if err != nil {
@@ -73,7 +73,7 @@ func has(j *batchv1.Job, changes ...func(*situation, *batchv1.Job)) func(*situat
 
 func named(name string) *batchv1.Job { return wrappers.MakeJob(name).Obj() }
 
-// runOf is what the controller makes for a due time.
+// runOf is the Job that the controller creates for a due time.
 func runOf(clock string) *batchv1.Job {
 	s := hourly(schedule("* * * * *"), last("00:00:00"))
 	s.cj.CreationTimestamp = metav1.NewTime(at(clock).Add(-time.Minute))
@@ -82,12 +82,12 @@ func runOf(clock string) *batchv1.Job {
 	return j
 }
 
-func byHand(name, clock string) *batchv1.Job {
+func manualRun(name, clock string) *batchv1.Job {
 	return wrappers.MakeJob(name).CreationTimestamp(metav1.NewTime(at(clock))).
 		Annotation("cronjob.kubernetes.io/instantiate", "manual").Obj()
 }
 
-// listed is a run that is in the status, as is its due time.
+// listed adds the run to status.active, and moves lastScheduleTime on to its due time.
 func listed(s *situation, j *batchv1.Job) {
 	due := dueOf(j)
 	if now := s.cj.Status.LastScheduleTime; !due.IsZero() && (now == nil || now.Time.Before(due)) {
@@ -98,7 +98,7 @@ func listed(s *situation, j *batchv1.Job) {
 
 func held(_ *situation, j *batchv1.Job) { cronjob.SuspendRun(j, j.CreationTimestamp.Time) }
 
-func leaves(_ *situation, j *batchv1.Job) {
+func beingDeleted(_ *situation, j *batchv1.Job) {
 	j.DeletionTimestamp = ptr.To(metav1.NewTime(at("09:31:00")))
 }
 

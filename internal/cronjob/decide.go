@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Decide says what is to be done about a CronJob.
+// Decide returns what is to be done about a CronJob. It changes nothing of what is observed.
 func Decide(obs Observation) Decision {
 	v := newView(obs)
 	d := Decision{}
@@ -16,7 +16,7 @@ func Decide(obs Observation) Decision {
 	}
 	if v.cronJob.DeletionTimestamp != nil {
 		if slices.Contains(v.cronJob.Finalizers, metav1.FinalizerOrphanDependents) {
-			d.Resume = v.held // Nobody will care for them any more.
+			d.Resume = v.held // No controller will resume them once they are orphaned.
 		}
 		return d
 	}

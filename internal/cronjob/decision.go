@@ -11,18 +11,18 @@ import (
 
 // Decision is what is to be done.
 type Decision struct {
-	// RequeueAfterStatus tells that only the status is to be stored, and the rest decided anew: it tells of a due time of which, until
-	// then, only a Job knows, to which anything may happen.
+	// RequeueAfterStatus reports that only the status is to be written now, and the rest decided in the next sync: a Job showed a
+	// due time that status.lastScheduleTime lacks. If that Job were deleted first, its run would start again.
 	RequeueAfterStatus bool
-	// Suspend, Resume and Replace go first: if there are any, only these are done, and what they leave is decided anew.
-	// Held runs wait, suspended; released ones go on; replaced ones are deleted.
+	// Suspend, Resume and Replace go first: if there are any, only these are done, and the rest is decided in the next sync.
+	// Suspended runs are held until another has ended; replaced ones are deleted.
 	Suspend, Resume, Replace []*batchv1.Job
-	// Start is the Job of Due to be created; nil for none. One of that name which the CronJob controls already is as good.
+	// Start is the Job of Due to be created; nil for none. A Job of that name that the CronJob controls already counts as created.
 	Start *batchv1.Job
 	Due   time.Time
-	// Events are told once the status is written.
+	// Events are recorded once the status is written.
 	Events []Event
-	// DeleteHistory are Jobs that ended and are not kept. They are deleted once their end is in the status.
+	// DeleteHistory are finished Jobs beyond the history limits. They are deleted once their end is in the status.
 	DeleteHistory []*batchv1.Job
 	// RequeueAt is the next due time; zero if there is none.
 	RequeueAt time.Time
@@ -30,10 +30,10 @@ type Decision struct {
 	status batchv1.CronJobStatus
 }
 
-// ReplansAfter tells that something is to be done before the rest can be decided.
+// ReplansAfter reports whether runs are to be suspended, resumed or replaced before the rest can be decided.
 func (d *Decision) ReplansAfter() bool { return len(d.Suspend)+len(d.Resume)+len(d.Replace) > 0 }
 
-// Status is what to store after the Job for Due was created or found; nil if it was not.
+// Status returns the status to write. started is the Job of Due, created or found; nil if there is none.
 func (d *Decision) Status(started *batchv1.Job) batchv1.CronJobStatus {
 	s := *d.status.DeepCopy()
 	if started == nil {
@@ -47,13 +47,13 @@ func (d *Decision) Status(started *batchv1.Job) batchv1.CronJobStatus {
 	return s
 }
 
-// Event is one to be told of the CronJob. Equal ones tell of the same thing.
+// Event is an API event of the CronJob. Equal values are the same event, decided again.
 type Event struct {
 	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
 	Type    string
 	Reason  string
 	Message string
-	// About is the due time that it tells of; zero if of none.
+	// About is the due time that the event is about; zero if it is about none.
 	About time.Time
 }
 

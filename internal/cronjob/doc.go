@@ -4,9 +4,9 @@
 //	due ───────────────► running ──► ended ──► kept or deleted
 //	on demand ──► held ────┘
 //
-// A run is a Job that was started for a due time, or one that a person made of the CronJob (kubectl create job --from).
+// A run is a Job that was created for a due time, or one that a user created from the CronJob (kubectl create job --from).
 // Both obey the concurrency policy.
 //
-// It is pure: what is observed, and the time, go in; a Decision comes out. The name of a Job follows from its due time,
-// so that deciding the same twice makes one Job.
+// The package is pure: an Observation, which includes the time, goes in; a Decision comes out. The name of a Job follows
+// from its due time, so that deciding the same twice creates one Job.
 package cronjob

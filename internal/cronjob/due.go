@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// tooManyMissed is how many due times may be missed without a word.
+	// tooManyMissed is how many due times may be missed without a warning.
 	tooManyMissed = 100
-	// maxClockSkew is how far clocks may be apart without a word.
+	// maxClockSkew is how far status.lastScheduleTime may be in the future without a warning.
 	maxClockSkew = time.Minute
-	// longest keeps deadlines within what a time.Duration can hold.
-	longest = int64(200 * 365 * 24 * 60 * 60)
+	// maxDeadline is the maximum of spec.startingDeadlineSeconds, so that it fits into a time.Duration.
+	maxDeadline = int64(200 * 365 * 24 * 60 * 60)
 )
 
-// startDue finds the due time that is to start now: the latest that was not dealt with and is not too late.
+// startDue finds the due time that is to start now: the latest that has had no run and has not missed its deadline.
 func (v *view) startDue(d *Decision) {
 	s, zone, ok := v.schedule(d)
 	if !ok {
@@ -61,7 +61,7 @@ func (v *view) addWarning(d *Decision, about time.Time, reason, message string) 
 	d.Events = append(d.Events, Event{corev1.EventTypeWarning, reason, message, about})
 }
 
-// handledUntil is the time up to which nothing is due any more.
+// handledUntil is the time up to which all due times have been handled.
 func (v *view) handledUntil(d *Decision) time.Time {
 	after := v.cronJob.CreationTimestamp.Time
 	if last := d.status.LastScheduleTime; last != nil {
@@ -74,10 +74,10 @@ func (v *view) handledUntil(d *Decision) time.Time {
 	return latest(after, v.ScheduleSince)
 }
 
-// notTooLate leaves out what spec.startingDeadlineSeconds does.
+// notTooLate returns after, or a later time if due times up to that have missed spec.startingDeadlineSeconds.
 func (v *view) notTooLate(after time.Time) time.Time {
 	if deadline := v.cronJob.Spec.StartingDeadlineSeconds; deadline != nil {
-		return latest(after, v.Now.Add(-time.Duration(min(*deadline, longest))*time.Second))
+		return latest(after, v.Now.Add(-time.Duration(min(*deadline, maxDeadline))*time.Second))
 	}
 	return after
 }
@@ -89,7 +89,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// schedule is not ok where nothing can become due. The zone is that of the spec.
+// schedule parses the schedule. It is not ok if nothing can become due. The zone is that of the spec.
 func (v *view) schedule(d *Decision) (s schedule.Schedule, zone *time.Location, ok bool) {
 	name := ptr.Deref(v.cronJob.Spec.TimeZone, "")
 	zone, err := schedule.LoadZone(name)
@@ -114,7 +114,8 @@ func (v *view) schedule(d *Decision) (s schedule.Schedule, zone *time.Location, 
 	return spec.In(in, v.anchor()), zone, true
 }
 
-// anchor is where @every counts from. A CronJob that was copied with its status has a last time from before its creation.
+// anchor is where @every counts from: the creation, or the last run if that is earlier, as in a CronJob that was
+// copied with its status.
 func (v *view) anchor() time.Time {
 	created := v.cronJob.CreationTimestamp.Time
 	if last := v.cronJob.Status.LastScheduleTime; last != nil && last.Time.Before(created) {

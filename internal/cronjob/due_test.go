@@ -30,7 +30,7 @@ func TestWhatStartsWhen(t *testing.T) {
 		"of several missed times the latest starts": {given: hourly(), now: "15:20:00",
 			starts: "15:00:00", next: "16:00:00"},
 		"a hundred missed are no event": {given: hourly(schedule("* * * * *")), now: "11:10:00", starts: "11:10:00", next: "11:11:00"},
-		"more than a hundred are told, and the latest starts": {given: hourly(schedule("* * * * *")), now: "11:11:00",
+		"more than a hundred are an event, and the latest starts": {given: hourly(schedule("* * * * *")), now: "11:11:00",
 			starts: "11:11:00", next: "11:12:00", events: []string{"TooManyMissedTimes"}},
 		"a deadline bounds what counts as missed": {given: hourly(schedule("* * * * *"), deadline(6000)), now: "23:11:00",
 			starts: "23:11:00", next: "23:12:00"},
@@ -39,19 +39,19 @@ func TestWhatStartsWhen(t *testing.T) {
 			next: "11:00:00", events: []string{"MissSchedule"}},
 		"a deadline beyond all time is none":                {given: hourly(deadline(1 << 62)), now: "10:00:59", starts: "10:00:00", next: "11:00:00"},
 		"a clock that was set back waits for what has been": {given: hourly(last("10:00:00")), now: "09:59:30", next: "11:00:00"},
-		"and tells where it takes long": {given: hourly(last("15:00:00")), now: "10:10:00",
+		"and records an event if it takes long": {given: hourly(last("15:00:00")), now: "10:10:00",
 			next: "16:00:00", events: []string{"LastScheduleInFuture"}},
 		"a suspended CronJob starts nothing": {given: hourly(spec(func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(true) })), now: "10:00:00"},
 		"a zone moves the day":               {given: hourly(schedule("0 18 * * *"), zone("Asia/Kolkata")), now: "12:31:00", starts: "12:30:00", next: "36:30:00"},
-		"a zone that nobody knows stops it": {given: hourly(zone("Mars/Phobos")), now: "10:00:00",
+		"a zone that is unknown stops it": {given: hourly(zone("Mars/Phobos")), now: "10:00:00",
 			events: []string{"UnknownTimeZone"}},
-		"a schedule that nobody can read stops it": {given: hourly(schedule("never")), now: "10:00:00",
+		"a schedule that is invalid stops it": {given: hourly(schedule("never")), now: "10:00:00",
 			events: []string{"UnparseableSchedule"}},
-		"one that is never due is told of": {given: hourly(schedule("0 0 31 2 *")), now: "10:00:00",
+		"one that is never due is an event": {given: hourly(schedule("0 0 31 2 *")), now: "10:00:00",
 			events: []string{"InvalidSchedule"}},
 		"a zone in a schedule of old holds": {given: hourly(schedule("CRON_TZ=Asia/Kolkata 0 18 * * *")), now: "12:31:00",
 			starts: "12:30:00", next: "36:30:00", events: []string{"UnsupportedSchedule"}},
-		"a zone in a schedule that nobody knows stops it": {given: hourly(schedule("TZ=Mars/Phobos 0 18 * * *")), now: "12:31:00",
+		"a zone in a schedule that is unknown stops it": {given: hourly(schedule("TZ=Mars/Phobos 0 18 * * *")), now: "12:31:00",
 			events: []string{"UnparseableSchedule"}},
 		"@every counts from the creation, not from the last run": {given: hourly(schedule("@every 7m"), last("09:40:00")), now: "09:44:00",
 			starts: "09:44:00", next: "09:51:00"},
@@ -79,7 +79,7 @@ func TestWhatStartsWhen(t *testing.T) {
 	}
 }
 
-// clock is at, for hours beyond the day too, and the zero time for "".
+// clock is at, but accepts hours beyond 23 and returns the zero time for "".
 func clock(text string) time.Time {
 	if text == "" {
 		return time.Time{}
@@ -96,7 +96,7 @@ func TestATimeBeforeTheScheduleWasChangedIsNotDue(t *testing.T) {
 	s := hourly(schedule("0 11 * * *"), last("10:00:00"))
 	obs := cronjob.Observation{CronJob: s.cj, ScheduleSince: at("12:00:00"), Now: at("12:00:01")}
 	if d := cronjob.Decide(obs); d.Start != nil || !d.RequeueAt.Equal(clock("35:00:00")) {
-		t.Errorf("starts %v, looks again at %v; want the 11:00 of tomorrow", d.Due, d.RequeueAt)
+		t.Errorf("starts %v, requeues at %v; want the 11:00 of tomorrow", d.Due, d.RequeueAt)
 	}
 }
 

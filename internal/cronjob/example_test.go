@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/cronjob"
 )
 
-// The name of a run follows from its due time, so that deciding the same twice makes one Job.
+// The name of a run follows from its due time, so that deciding the same twice creates one Job.
 func ExampleDecide() {
 	cj := &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{
@@ -27,7 +27,7 @@ func ExampleDecide() {
 
 	d := cronjob.Decide(cronjob.Observation{CronJob: cj, Now: now})
 	fmt.Println("start", d.Start.Name, "which was due at", d.Due.UTC().Format(time.TimeOnly))
-	fmt.Println("look again at", d.RequeueAt.UTC().Format(time.TimeOnly))
+	fmt.Println("requeue at", d.RequeueAt.UTC().Format(time.TimeOnly))
 
 	// Five minutes later the first run still runs, and the policy is Forbid.
 	cj.Status = d.Status(d.Start)
@@ -36,11 +36,11 @@ func ExampleDecide() {
 	fmt.Println("start another:", d.Start != nil)
 	// Output:
 	// start report-29460240 which was due at 12:00:00
-	// look again at 12:05:00
+	// requeue at 12:05:00
 	// start another: false
 }
 
-// running is the Job as the API server returns it once it is created.
+// running is the Job as the API server returns it when it is created.
 func running(j *batchv1.Job) *batchv1.Job {
 	j.UID = "job-uid"
 	j.Spec.Suspend = ptr.To(false)

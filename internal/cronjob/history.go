@@ -7,7 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// historyToDelete are the ended Jobs beyond the limits, those that started first.
+// historyToDelete are the finished Jobs beyond the history limits: those that started first.
 func (v *view) historyToDelete() []*batchv1.Job {
 	spec := &v.cronJob.Spec
 	return append(v.beyondHistoryLimit(spec.SuccessfulJobsHistoryLimit, batchv1.JobComplete),
@@ -28,7 +28,7 @@ func (v *view) beyondHistoryLimit(limit *int32, how batchv1.JobConditionType) []
 	return jobs[:max(0, len(jobs)-int(*limit))]
 }
 
-// byStart puts Jobs that never started last.
+// byStart orders Jobs by start time, those that never started last.
 func byStart(a, b *batchv1.Job) int {
 	started, other := a.Status.StartTime, b.Status.StartTime
 	switch {

@@ -18,21 +18,21 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// history is a CronJob that lives through whatever may happen, and what must hold all the time.
+// history is a CronJob in a random sequence of actions, with checks of what must hold after each.
 type history struct {
 	cj   *batchv1.CronJob
 	jobs map[string]*batchv1.Job
 	now  time.Time
-	// period is that of the schedule, which is due at its multiples since 1970.
+	// period is that of the schedule, whose due times are its multiples since 1970.
 	period time.Duration
-	// since is when the schedule was changed last.
+	// since is when the schedule was last changed.
 	since time.Time
-	// started are the due times that have had a Job, by its name.
+	// started has the names of all Jobs that were created for a due time.
 	started map[string]bool
 	made    int
 }
 
-// schedules are due at the multiples of their periods.
+// schedules by period. Each is due at the multiples of its period.
 var schedules = map[time.Duration]string{
 	time.Minute: "* * * * *", 5 * time.Minute: "*/5 * * * *", time.Hour: "0 * * * *", 24 * time.Hour: "@daily",
 }
@@ -45,15 +45,17 @@ func TestAnyHistory(t *testing.T) {
 		h.reschedule(t)
 		h.edit(t)
 		t.Repeat(map[string]func(*rapid.T){
-			"time":       h.passes,
-			"time again": h.passes,
-			"clock set":  h.jumps,
+			"time":       h.timePasses,
+			"time again": h.timePasses,
+			"clock set":  h.clockJumps,
 			"edit":       h.edit,
 			"reschedule": h.reschedule,
 			"on demand":  h.onDemand,
-			"end":        h.ends,
-			"delete":     h.deleted,
-			"sync":       func(t *rapid.T) { h.sync(t, rapid.SampledFrom([]fault{none, none, lostStatus, dies}).Draw(t, "fault")) },
+			"end":        h.endJob,
+			"delete":     h.deleteJob,
+			"sync": func(t *rapid.T) {
+				h.sync(t, rapid.SampledFrom([]fault{none, none, lostStatus, crash}).Draw(t, "fault"))
+			},
 		})
 		h.sync(t, none)
 		h.sync(t, none)
@@ -61,12 +63,12 @@ func TestAnyHistory(t *testing.T) {
 	})
 }
 
-func (h *history) passes(t *rapid.T) {
+func (h *history) timePasses(t *rapid.T) {
 	h.now = h.now.Add(time.Duration(rapid.IntRange(1, 4000).Draw(t, "seconds")) * time.Second)
 }
 
-// jumps sets the clock, back too.
-func (h *history) jumps(t *rapid.T) {
+// clockJumps sets the clock forward or back.
+func (h *history) clockJumps(t *rapid.T) {
 	h.now = h.now.Add(time.Duration(rapid.IntRange(-4*24, 4*24).Draw(t, "hours")) * time.Hour)
 }
 
@@ -97,7 +99,7 @@ func (h *history) create(j *batchv1.Job) *batchv1.Job {
 
 func (h *history) onDemand(t *rapid.T) {
 	blocker := cronjob.Blocker(h.cj, h.list())
-	j := h.create(byHand(fmt.Sprint("manual-", h.made), "00:00:00"))
+	j := h.create(manualRun(fmt.Sprint("manual-", h.made), "00:00:00"))
 	if blocker != nil && rapid.Bool().Draw(t, "the server holds it") {
 		cronjob.SuspendRun(j, h.now)
 	}
@@ -110,7 +112,7 @@ func (h *history) draw(t *rapid.T) *batchv1.Job {
 	return rapid.SampledFrom(h.list()).Draw(t, "job")
 }
 
-func (h *history) ends(t *rapid.T) {
+func (h *history) endJob(t *rapid.T) {
 	j := h.draw(t)
 	if over(j) || waits(j) {
 		t.Skip("it does not run")
@@ -120,8 +122,9 @@ func (h *history) ends(t *rapid.T) {
 	j.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue}}
 }
 
-// deleted leaves the Jobs alone that no status has noted yet: without them, nothing tells that their time has been.
-func (h *history) deleted(t *rapid.T) {
+// deleteJob deletes a Job, but none whose due time is not in the status yet: then nothing would be left to show that its
+// run has started.
+func (h *history) deleteJob(t *rapid.T) {
 	j := h.draw(t)
 	due := dueOf(j)
 	if last := h.cj.Status.LastScheduleTime; !due.IsZero() && (last == nil || last.Time.Before(due)) {
@@ -134,19 +137,19 @@ type fault int
 
 const (
 	none fault = iota
-	// lostStatus keeps the status from being stored.
+	// lostStatus is a status write that fails.
 	lostStatus
-	// dies is after the first thing that is done.
-	dies
+	// crash ends the sync after its first write.
+	crash
 )
 
-// sync does what the controller does.
+// sync applies decisions as the controller does.
 func (h *history) sync(t *rapid.T, f fault) {
 	for range 10 {
 		d := cronjob.Decide(cronjob.Observation{CronJob: h.cj.DeepCopy(), Jobs: h.list(), Now: h.now, ScheduleSince: h.since})
 		if d.ReplansAfter() {
-			h.rearrange(t, d)
-			if f == dies {
+			h.applyPolicy(t, d)
+			if f == crash {
 				return
 			}
 			continue
@@ -154,7 +157,7 @@ func (h *history) sync(t *rapid.T, f fault) {
 		var started *batchv1.Job
 		if d.Start != nil {
 			started = h.start(t, d)
-			if f == dies {
+			if f == crash {
 				return
 			}
 		}
@@ -172,16 +175,16 @@ func (h *history) sync(t *rapid.T, f fault) {
 	t.Fatal("the decisions do not come to an end")
 }
 
-func (h *history) rearrange(t *rapid.T, d cronjob.Decision) {
+func (h *history) applyPolicy(t *rapid.T, d cronjob.Decision) {
 	for _, j := range d.Suspend {
-		if h.lists(j) {
+		if h.isListed(j) {
 			t.Fatalf("%s is held though it is listed", j.Name)
 		}
 		cronjob.SuspendRun(h.jobs[j.Name], h.now)
 	}
 	for _, j := range d.Resume {
 		if h.forbids() && len(h.running()) > 0 {
-			t.Fatalf("%s is released beside %v", j.Name, names(h.running()))
+			t.Fatalf("%s is resumed beside %v", j.Name, names(h.running()))
 		}
 		cronjob.ResumeRun(h.jobs[j.Name])
 	}
@@ -215,7 +218,7 @@ func (h *history) start(t *rapid.T, d cronjob.Decision) *batchv1.Job {
 	return h.create(d.Start)
 }
 
-// checkEnd is after a sync that nothing has disturbed.
+// checkEnd checks the state after syncs without faults.
 func (h *history) checkEnd(t *rapid.T) {
 	var running []string
 	for _, j := range h.running() {
@@ -242,7 +245,7 @@ func (h *history) checkEnd(t *rapid.T) {
 	h.checkNothingLost(t)
 }
 
-// checkNothingLost looks at the latest due time: the ones before it give way to it.
+// checkNothingLost checks the latest due time only: earlier ones may be skipped for it.
 func (h *history) checkNothingLost(t *rapid.T) {
 	due, s := h.now.Truncate(h.period), &h.cj.Spec
 	tooLate := s.StartingDeadlineSeconds != nil && h.now.Sub(due) >= time.Duration(*s.StartingDeadlineSeconds)*time.Second
@@ -255,7 +258,7 @@ func (h *history) checkNothingLost(t *rapid.T) {
 
 func (h *history) forbids() bool { return h.cj.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent }
 
-func (h *history) lists(j *batchv1.Job) bool {
+func (h *history) isListed(j *batchv1.Job) bool {
 	return slices.ContainsFunc(h.cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == j.UID })
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// Kind is that of CronJobs.
+// Kind is the GroupVersionKind of CronJobs.
 var Kind = batchv1.SchemeGroupVersion.WithKind("CronJob")
 
-// newJob is the run of a due time.
+// newJob builds the Job of a due time.
 func newJob(cronJob *batchv1.CronJob, s schedule.Schedule, due time.Time, zone *time.Location) *batchv1.Job {
 	template := cronJob.Spec.JobTemplate.DeepCopy()
 	annotations := maps.Clone(template.Annotations)
@@ -39,12 +39,12 @@ func minuteName(cronJob *batchv1.CronJob, due time.Time) string {
 	return fmt.Sprintf("%s-%d", cronJob.Name, due.Unix()/60)
 }
 
-// secondName is for due times of which several are in one minute.
+// secondName is used for due times that share a minute with another one.
 func secondName(cronJob *batchv1.CronJob, due time.Time) string {
 	return fmt.Sprintf("%s-%d", cronJob.Name, due.Unix())
 }
 
-// dueTime returns the time for which the controller made a Job, if it did.
+// dueTime returns the due time for which the controller created a Job. It is not ok for any other Job.
 func dueTime(cronJob *batchv1.CronJob, job *batchv1.Job) (time.Time, bool) {
 	due, err := time.Parse(time.RFC3339, job.Annotations[batchv1.CronJobScheduledTimestampAnnotation])
 	if err != nil || job.Name != minuteName(cronJob, due) && job.Name != secondName(cronJob, due) {

@@ -13,7 +13,7 @@ import (
 	zones "github.com/stint-dev/stint/internal/schedule"
 )
 
-// Faults that other CronJob controllers have had, played here: docs/jobs.md lists them with their numbers.
+// Faults that other CronJob controllers have had. docs/jobs.md lists them with their issue numbers.
 
 // kubernetes/kubernetes#36311: after more than a hundred missed times, here a week of them in a suspension, a CronJob
 // never started again.
@@ -25,18 +25,18 @@ func TestACronJobThatWasSuspendedForLongGoesOn(t *testing.T) {
 		t.Errorf("starts %v of %v, want the run of %v", d.Start, d.Due, week.Truncate(time.Minute))
 	}
 	if next := week.Truncate(time.Minute).Add(time.Minute); !d.RequeueAt.Equal(next) {
-		t.Errorf("looks again at %v, want %v", d.RequeueAt, next)
+		t.Errorf("requeues at %v, want %v", d.RequeueAt, next)
 	}
 }
 
-// kubernetes/kubernetes#119137: the times of "30 6-16/4 * * 1-5" were taken for equally far apart. The missed ones were
-// miscounted, and the next look was in the past: the controller looked again at once, for ever.
+// kubernetes/kubernetes#119137: the controller took the times of "30 6-16/4 * * 1-5" for equally far apart. It miscounted
+// missed times and computed a requeue time in the past, so it requeued at once, for ever.
 func TestASchedulesTimesAreNotEquallyFarApart(t *testing.T) {
 	isDue := func(now time.Time) bool {
 		return now.Minute() == 30 && (now.Hour() == 6 || now.Hour() == 10 || now.Hour() == 14) &&
 			now.Weekday() != time.Saturday && now.Weekday() != time.Sunday
 	}
-	monday := at("00:00:00").AddDate(0, 0, -1) // at is of a Tuesday
+	monday := at("00:00:00").AddDate(0, 0, -1) // at returns times of a Tuesday.
 	s := hourly(schedule("30 6-16/4 * * 1-5"), policy(batchv1.ForbidConcurrent))
 	s.cj.CreationTimestamp = metav1.NewTime(monday)
 	var due time.Time
@@ -47,7 +47,7 @@ func TestASchedulesTimesAreNotEquallyFarApart(t *testing.T) {
 		if now.Minute() != 30 && now.Minute() != 31 {
 			continue
 		}
-		// As if none had started since the beginning, and as if the one before had.
+		// Once as if no run had started yet, and once as if all before this minute had.
 		for _, last := range []*metav1.Time{nil, ptr.To(metav1.NewTime(now.Add(-time.Minute)))} {
 			s.cj.Status.LastScheduleTime = last
 			d := cronjob.Decide(cronjob.Observation{CronJob: s.cj, Now: now})
@@ -59,21 +59,21 @@ func TestASchedulesTimesAreNotEquallyFarApart(t *testing.T) {
 				t.Fatalf("at %v: due %v, want %v", now, d.Due, want)
 			}
 			if !d.RequeueAt.After(now) || !isDue(d.RequeueAt) {
-				t.Fatalf("at %v: looks again at %v", now, d.RequeueAt)
+				t.Fatalf("at %v: requeues at %v", now, d.RequeueAt)
 			}
 		}
 	}
 }
 
-// kubernetes/kubernetes#121594: a run of each day at two o'clock came twice when the clocks were set back. So it does here:
-// cron goes by what clocks show. Each has a Job of its own, and the second does not start while the first runs, if the
-// policy says so.
+// kubernetes/kubernetes#121594: a daily run at two o'clock started twice when the clocks were set back. It does so here,
+// too: cron uses wall-clock time. Each due time has its own Job, and under Forbid the second does not start while the
+// first runs.
 func TestATimeThatClocksShowTwiceHasTwoRuns(t *testing.T) {
 	berlin, err := zones.LoadZone("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := time.Date(2023, 10, 29, 0, 0, 0, 0, time.UTC) // 02:00 of the summer
+	first := time.Date(2023, 10, 29, 0, 0, 0, 0, time.UTC) // 02:00 in summer time
 	s := hourly(schedule("0 2 * * *"), spec(func(s *batchv1.CronJobSpec) { s.TimeZone = ptr.To("Europe/Berlin") }))
 	s.cj.CreationTimestamp = metav1.NewTime(first.AddDate(0, 0, -1))
 	decide := func(now time.Time) cronjob.Decision {
@@ -121,7 +121,7 @@ func TestNoRunStartsBecauseClocksAreSet(t *testing.T) {
 					s.cj.Status.LastScheduleTime = ptr.To(metav1.NewTime(d.Due))
 					runs++
 				}
-				if runs < 3 || runs > 5 { // An hour may be left out, or come twice.
+				if runs < 3 || runs > 5 { // One hour does not exist in March, and one comes twice in November.
 					t.Errorf("%d runs in four days", runs)
 				}
 			})
@@ -129,8 +129,8 @@ func TestNoRunStartsBecauseClocksAreSet(t *testing.T) {
 	}
 }
 
-// The clock of the machine itself may be set too, kubernetes/kubernetes#121763 again: nothing becomes due for a second
-// time, and of what was jumped over the latest is due.
+// The clock of the machine itself may be set, too (again kubernetes/kubernetes#121763): no time becomes due twice, and of
+// the times that were jumped over the latest is due.
 func TestAMachineWhoseClockIsSetRunsNothingTwice(t *testing.T) {
 	for jump, starts := range map[time.Duration]bool{-24 * time.Hour: false, -time.Hour: false, time.Hour: true, 24 * time.Hour: true} {
 		s := hourly(last("15:00:00"))
@@ -140,7 +140,7 @@ func TestAMachineWhoseClockIsSetRunsNothingTwice(t *testing.T) {
 			t.Errorf("%v: starts %v", jump, d.Due)
 		}
 		if !d.RequeueAt.After(at("15:00:00")) {
-			t.Errorf("%v: looks again at %v", jump, d.RequeueAt)
+			t.Errorf("%v: requeues at %v", jump, d.RequeueAt)
 		}
 	}
 }

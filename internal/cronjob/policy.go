@@ -11,12 +11,12 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// applyConcurrencyPolicy settles who of the runs that are there has to make room.
+// applyConcurrencyPolicy decides which of the existing runs are suspended, resumed or replaced.
 //
-//	policy   runs on demand that come while others are active   held ones
-//	Allow    start                                              are released
-//	Forbid   are held                                           are released one by one, oldest first
-//	Replace  replace the others                                 are released
+//	policy   runs on demand created while others are active   held runs
+//	Allow    start                                            are resumed
+//	Forbid   are held                                         are resumed one by one, oldest first
+//	Replace  replace the others                               are resumed
 func (v *view) applyConcurrencyPolicy(d *Decision) {
 	switch v.cronJob.Spec.ConcurrencyPolicy {
 	case batchv1.ForbidConcurrent:
@@ -36,8 +36,8 @@ func (v *view) applyConcurrencyPolicy(d *Decision) {
 	}
 }
 
-// runsToSuspend are the runs on demand that have come while others were active. Whoever is listed in the status stays, and so
-// does whoever a person has let go on.
+// runsToSuspend are the runs on demand that were created while others were active. Runs in status.active, or resumed by a
+// user, are never held.
 func (v *view) runsToSuspend() []*batchv1.Job {
 	var late []*batchv1.Job
 	for i, job := range v.running {
@@ -54,7 +54,7 @@ func (v *view) mayBeHeld(job *batchv1.Job) bool {
 	return IsManual(job) && !resumed && !v.listedActive[job.UID] && job.DeletionTimestamp == nil && !ptr.Deref(job.Spec.Suspend, false)
 }
 
-// runsToReplace are the runs that are active beside one that has come since.
+// runsToReplace are all active runs but the newest that status.active does not list; none if it lists all.
 func (v *view) runsToReplace() []*batchv1.Job {
 	for i, job := range slices.Backward(v.running) {
 		if !v.listedActive[job.UID] {
@@ -64,8 +64,8 @@ func (v *view) runsToReplace() []*batchv1.Job {
 	return nil
 }
 
-// Blocker is the run that keeps one on demand, which is about to be created, from starting at once; nil if none does.
-// Jobs are those that the CronJob controls.
+// Blocker returns the run for which a run on demand that is about to be created has to wait; nil if it can start at once.
+// jobs are those that the CronJob controls.
 func Blocker(cronJob *batchv1.CronJob, jobs []*batchv1.Job) *batchv1.Job {
 	if cronJob.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
 		return nil

@@ -18,7 +18,7 @@ func TestConcurrencyPolicies(t *testing.T) {
 		replace = batchv1.ReplaceConcurrent
 	)
 	running := func() func(*situation) { return has(runOf("09:31:00"), listed) }
-	type lists struct{ Hold, Release, Replace []string }
+	type lists struct{ Suspend, Resume, Replace []string }
 	tests := map[string]struct {
 		given  *situation
 		starts bool
@@ -30,54 +30,54 @@ func TestConcurrencyPolicies(t *testing.T) {
 			events: []string{"JobAlreadyActive"}},
 		"under Forbid it starts when the other has ended": {given: hourly(policy(forbid), last("09:31:00"),
 			has(runOf("09:31:00"), ended(batchv1.JobComplete, "09:31:00", "09:32:00"))), starts: true},
-		"under Forbid a run that is being deleted counts until it is gone": {given: hourly(policy(forbid), has(runOf("09:31:00"), listed, leaves)),
+		"under Forbid a run that is being deleted counts until it is gone": {given: hourly(policy(forbid), has(runOf("09:31:00"), listed, beingDeleted)),
 			events: []string{"JobAlreadyActive"}},
 		"under Forbid a Job that is no run does not count": {given: hourly(policy(forbid), has(named("other"))), starts: true,
 			events: []string{"UnexpectedJob"}},
 		"under Forbid one that the status lists does": {given: hourly(policy(forbid), has(named("other"), listed)),
 			events: []string{"JobAlreadyActive"}},
-		"under Forbid it does not start beside a run on demand": {given: hourly(policy(forbid), has(byHand("m", "09:40:00"))),
+		"under Forbid it does not start beside a run on demand": {given: hourly(policy(forbid), has(manualRun("m", "09:40:00"))),
 			events: []string{"JobAlreadyActive"}},
-		"under Replace it replaces all others": {given: hourly(policy(replace), running(), has(byHand("m", "09:40:00"), listed)),
+		"under Replace it replaces all others": {given: hourly(policy(replace), running(), has(manualRun("m", "09:40:00"), listed)),
 			starts: true, first: lists{Replace: []string{"cj-29552251", "m"}}},
-		"under Replace a run that is on its way out is left": {given: hourly(policy(replace), has(runOf("09:31:00"), listed, leaves)), starts: true},
+		"under Replace a run that is on its way out is left": {given: hourly(policy(replace), has(runOf("09:31:00"), listed, beingDeleted)), starts: true},
 
 		"under Forbid a run on demand is held beside a scheduled one": {
-			given: hourly(policy(forbid), last("10:00:00"), running(), has(byHand("m", "09:40:00"))),
-			first: lists{Hold: []string{"m"}}},
+			given: hourly(policy(forbid), last("10:00:00"), running(), has(manualRun("m", "09:40:00"))),
+			first: lists{Suspend: []string{"m"}}},
 		"under Forbid it is held beside one that came later, but by schedule": {
-			given: hourly(policy(forbid), last("10:00:00"), has(byHand("m", "09:30:30")), has(runOf("09:31:00"))),
-			first: lists{Hold: []string{"m"}}},
+			given: hourly(policy(forbid), last("10:00:00"), has(manualRun("m", "09:30:30")), has(runOf("09:31:00"))),
+			first: lists{Suspend: []string{"m"}}},
 		"of two that came at once the older goes on": {
-			given: hourly(policy(forbid), last("10:00:00"), has(byHand("b", "09:40:00")), has(byHand("a", "09:41:00"))),
-			first: lists{Hold: []string{"a"}}},
-		"what is listed goes on, whatever comes": {
-			given: hourly(policy(forbid), last("10:00:00"), has(byHand("b", "09:41:00"), listed), has(byHand("a", "09:40:00"))),
-			first: lists{Hold: []string{"a"}}},
-		"one that a person has let go on is not held again": {
-			given: hourly(policy(forbid), last("10:00:00"), running(), has(byHand("m", "09:40:00"), held, func(_ *situation, j *batchv1.Job) {
+			given: hourly(policy(forbid), last("10:00:00"), has(manualRun("b", "09:40:00")), has(manualRun("a", "09:41:00"))),
+			first: lists{Suspend: []string{"a"}}},
+		"a run that is listed is never held": {
+			given: hourly(policy(forbid), last("10:00:00"), has(manualRun("b", "09:41:00"), listed), has(manualRun("a", "09:40:00"))),
+			first: lists{Suspend: []string{"a"}}},
+		"one that a user has resumed is not held again": {
+			given: hourly(policy(forbid), last("10:00:00"), running(), has(manualRun("m", "09:40:00"), held, func(_ *situation, j *batchv1.Job) {
 				j.Spec.Suspend = ptr.To(false)
 			}))},
 		"held ones wait while another is active": {
-			given:  hourly(policy(forbid), last("10:00:00"), running(), has(byHand("m", "09:40:00"), held)),
+			given:  hourly(policy(forbid), last("10:00:00"), running(), has(manualRun("m", "09:40:00"), held)),
 			events: []string{"RunHeld"}},
 		"the first of them goes on when none is, before what is due": {
-			given: hourly(policy(forbid), has(byHand("a", "09:41:00"), held), has(byHand("b", "09:40:00"), held)),
-			first: lists{Release: []string{"b"}}, events: []string{"RunHeld", "JobAlreadyActive"}},
-		"a policy that does not forbid releases all": {
-			given: hourly(last("10:00:00"), running(), has(byHand("a", "09:41:00"), held), has(byHand("b", "09:40:00"), held)),
-			first: lists{Release: []string{"b", "a"}}},
+			given: hourly(policy(forbid), has(manualRun("a", "09:41:00"), held), has(manualRun("b", "09:40:00"), held)),
+			first: lists{Resume: []string{"b"}}, events: []string{"RunHeld", "JobAlreadyActive"}},
+		"a policy that does not forbid resumes all": {
+			given: hourly(last("10:00:00"), running(), has(manualRun("a", "09:41:00"), held), has(manualRun("b", "09:40:00"), held)),
+			first: lists{Resume: []string{"b", "a"}}},
 		"under Replace a run on demand replaces what is active": {
-			given: hourly(policy(replace), last("10:00:00"), running(), has(byHand("m", "09:40:00"))),
+			given: hourly(policy(replace), last("10:00:00"), running(), has(manualRun("m", "09:40:00"))),
 			first: lists{Replace: []string{"cj-29552251"}}},
 		"under Replace the latest of several replaces the others": {
-			given: hourly(policy(replace), last("10:00:00"), has(byHand("a", "09:40:00")), has(byHand("b", "09:41:00"))),
+			given: hourly(policy(replace), last("10:00:00"), has(manualRun("a", "09:40:00")), has(manualRun("b", "09:41:00"))),
 			first: lists{Replace: []string{"a"}}},
-		"a CronJob that goes without its Jobs lets them go on": {
-			given: hourly(policy(forbid), running(), has(byHand("m", "09:40:00"), held), func(s *situation) {
+		"a CronJob that is deleted without its Jobs resumes them": {
+			given: hourly(policy(forbid), running(), has(manualRun("m", "09:40:00"), held), func(s *situation) {
 				s.cj.DeletionTimestamp, s.cj.Finalizers = ptr.To(metav1.NewTime(at("09:50:00"))), []string{metav1.FinalizerOrphanDependents}
 			}),
-			first: lists{Release: []string{"m"}}},
+			first: lists{Resume: []string{"m"}}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -98,15 +98,15 @@ func TestConcurrencyPolicies(t *testing.T) {
 	}
 }
 
-func TestHoldAndReleaseAreEachOthersReverse(t *testing.T) {
-	j := byHand("m", "09:40:00")
+func TestResumeUndoesSuspend(t *testing.T) {
+	j := manualRun("m", "09:40:00")
 	cronjob.SuspendRun(j, at("09:40:01"))
 	if !ptr.Deref(j.Spec.Suspend, false) || j.Annotations[jobcore.HeldAnnotation] != "2026-03-10T09:40:01.000000000Z" {
 		t.Errorf("held: suspend %v, annotations %v", ptr.Deref(j.Spec.Suspend, false), j.Annotations)
 	}
 	cronjob.ResumeRun(j)
-	if diff := cmp.Diff(byHand("m", "09:40:00").Annotations, j.Annotations); ptr.Deref(j.Spec.Suspend, true) || diff != "" {
-		t.Errorf("released: suspend %v, annotations (-want +got):\n%s", ptr.Deref(j.Spec.Suspend, true), diff)
+	if diff := cmp.Diff(manualRun("m", "09:40:00").Annotations, j.Annotations); ptr.Deref(j.Spec.Suspend, true) || diff != "" {
+		t.Errorf("resumed: suspend %v, annotations (-want +got):\n%s", ptr.Deref(j.Spec.Suspend, true), diff)
 	}
 }
 
@@ -120,8 +120,8 @@ func TestWhatANewRunHasToWaitFor(t *testing.T) {
 		"nothing, where all have ended":          {given: hourly(forbid, has(runOf("09:31:00"), ended(batchv1.JobFailed, "09:31:00", "")))},
 		"nothing, where the policy allows it":    {given: hourly(has(runOf("09:31:00")))},
 		"the run that is active":                 {given: hourly(forbid, has(runOf("09:31:00"))), want: "cj-29552251"},
-		"one that is held":                       {given: hourly(forbid, has(byHand("m", "09:40:00"), held)), want: "m"},
-		"the active one, where others wait, too": {given: hourly(forbid, has(byHand("m", "09:30:10"), held), has(runOf("09:31:00"))), want: "cj-29552251"},
+		"one that is held":                       {given: hourly(forbid, has(manualRun("m", "09:40:00"), held)), want: "m"},
+		"the active one, where others wait, too": {given: hourly(forbid, has(manualRun("m", "09:30:10"), held), has(runOf("09:31:00"))), want: "cj-29552251"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -12,18 +12,18 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// kubectl marks what it makes of a CronJob on demand.
+// kubectl create job --from=cronjob/… sets this annotation.
 const instantiateAnnotation, manually = "cronjob.kubernetes.io/instantiate", "manual"
 
-// view is an observation whose Jobs are sorted out.
+// view is an observation with its Jobs sorted.
 type view struct {
 	Observation
 	cronJob *batchv1.CronJob
 	// listedActive are the runs that status.active lists.
 	listedActive map[types.UID]bool
-	// running are the runs that have not ended and are not held, oldest first. Held ones are, too.
+	// running are the unfinished runs that are not held, held those that are. Both are sorted, oldest first.
 	running, held []*batchv1.Job
-	// ended are all Jobs that have, strangers all that have not and are no runs.
+	// ended are all finished Jobs, otherJobs the unfinished ones that are not runs.
 	ended, otherJobs []*batchv1.Job
 }
 
@@ -48,7 +48,8 @@ func newView(obs Observation) *view {
 	return v
 }
 
-// isTerminatingReplaced tells of a run that was replaced and takes its time to go. Under the other policies it counts until it is gone.
+// isTerminatingReplaced reports whether a Job is being deleted under the policy Replace, and so no longer counts as a run.
+// Under the other policies it counts until it is gone.
 func (v *view) isTerminatingReplaced(job *batchv1.Job) bool {
 	return job.DeletionTimestamp != nil && v.cronJob.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent
 }
@@ -58,16 +59,17 @@ func (v *view) isRun(job *batchv1.Job) bool {
 	return scheduled || IsManual(job) || v.listedActive[job.UID]
 }
 
-// IsManual tells whether a person made the Job of a CronJob.
+// IsManual reports whether a user created the Job from a CronJob.
 func IsManual(job *batchv1.Job) bool { return job.Annotations[instantiateAnnotation] == manually }
 
-// byAge orders Jobs. Their creation is known to the second; of those that were held from the start, exactly.
+// byAge orders Jobs by creation. That is known to the second only; of Jobs that were held since their creation, the
+// annotation has it to the nanosecond.
 func byAge(a, b *batchv1.Job) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		cmp.Compare(a.Annotations[jobcore.HeldAnnotation], b.Annotations[jobcore.HeldAnnotation]), cmp.Compare(a.Name, b.Name))
 }
 
-// end is the condition that ended a Job; empty if it goes on.
+// end is the type of the condition that finished a Job; empty if it is not finished.
 func end(job *batchv1.Job) batchv1.JobConditionType {
 	if c := jobcore.End(job); c != nil {
 		return c.Type
@@ -75,10 +77,10 @@ func end(job *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// heldLayout sorts as text.
+// heldLayout has a fixed width, so that times sort as text.
 const heldLayout = "2006-01-02T15:04:05.000000000Z"
 
-// SuspendRun makes a run wait.
+// SuspendRun suspends a run and marks it as held since now.
 func SuspendRun(job *batchv1.Job, now time.Time) {
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}
@@ -87,7 +89,7 @@ func SuspendRun(job *batchv1.Job, now time.Time) {
 	job.Spec.Suspend = ptr.To(true)
 }
 
-// ResumeRun lets a run go on that was held.
+// ResumeRun resumes a held run and removes the mark.
 func ResumeRun(job *batchv1.Job) {
 	delete(job.Annotations, jobcore.HeldAnnotation)
 	job.Spec.Suspend = ptr.To(false)

@@ -12,7 +12,7 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// updateStatus brings the status up to date with the Jobs, and tells what is new.
+// updateStatus brings the status up to date with the Jobs, and adds events for what has changed.
 func (v *view) updateStatus(d *Decision) {
 	d.status = *v.cronJob.Status.DeepCopy()
 	v.updateActive(d)
@@ -23,7 +23,7 @@ func (v *view) updateStatus(d *Decision) {
 		}
 	}
 	for _, job := range v.Jobs {
-		// The status may have been lost after the Job was created.
+		// The status write after the creation of the Job may have failed.
 		due, scheduled := dueTime(v.cronJob, job)
 		if t := metav1.NewTime(due); scheduled && later(&t, d.status.LastScheduleTime) {
 			d.status.LastScheduleTime, d.RequeueAfterStatus = &t, true

@@ -22,25 +22,25 @@ func TestStatus(t *testing.T) {
 		events             []string
 	}{
 		"a run that is listed stays": {given: hourly(last("10:00:00"), has(runOf("09:31:00"), listed)), active: []string{"cj-29552251"}, scheduled: "10:00:00"},
-		"a run that ended is told and counts": {given: hourly(last("10:00:00"), has(runOf("09:31:00"), listed, ended(batchv1.JobComplete, "09:31:00", "09:32:00"))),
+		"a run that ended is an event and counts": {given: hourly(last("10:00:00"), has(runOf("09:31:00"), listed, ended(batchv1.JobComplete, "09:31:00", "09:32:00"))),
 			scheduled: "10:00:00", success: "09:32:00", events: []string{"SawCompletedJob: Saw completed job: cj-29552251, condition: Complete"}},
 		"one that failed is no success": {given: hourly(last("10:00:00"), has(runOf("09:31:00"), listed, ended(batchv1.JobFailed, "09:31:00", ""))),
 			scheduled: "10:00:00", events: []string{"SawCompletedJob: Saw completed job: cj-29552251, condition: Failed"}},
-		"success counts though the run was never listed": {given: hourly(last("10:00:00"), has(byHand("m", "09:31:00"), ended(batchv1.JobComplete, "09:31:00", "09:32:00"))),
+		"success counts though the run was never listed": {given: hourly(last("10:00:00"), has(manualRun("m", "09:31:00"), ended(batchv1.JobComplete, "09:31:00", "09:32:00"))),
 			scheduled: "10:00:00", success: "09:32:00"},
-		"the latest success stays": {given: hourly(last("10:00:00"), succeeded, has(byHand("m", "09:31:00"), ended(batchv1.JobComplete, "09:31:00", "09:32:00"))),
+		"the latest success stays": {given: hourly(last("10:00:00"), succeeded, has(manualRun("m", "09:31:00"), ended(batchv1.JobComplete, "09:31:00", "09:32:00"))),
 			scheduled: "10:00:00", success: "09:35:00"},
-		"a listed run that is gone is told": {given: hourly(last("10:00:00"), func(s *situation) { listed(s, named("gone")) }),
+		"a listed run that is gone is an event": {given: hourly(last("10:00:00"), func(s *situation) { listed(s, named("gone")) }),
 			scheduled: "10:00:00", events: []string{"MissingJob: Active job went missing: gone"}},
 		"one that the controller has deleted is not": {given: hourly(last("10:00:00"), func(s *situation) {
 			listed(s, named("gone"))
 			s.deleted = map[types.UID]bool{s.cj.Status.Active[0].UID: true}
 		}), scheduled: "10:00:00"},
-		"a run on demand is listed": {given: hourly(last("10:00:00"), has(byHand("m", "09:31:00"))), active: []string{"m"}, scheduled: "10:00:00"},
-		"a held one is not": {given: hourly(last("10:00:00"), policy(batchv1.ForbidConcurrent), has(runOf("09:31:00"), listed), has(byHand("m", "09:32:00"), held)),
+		"a run on demand is listed": {given: hourly(last("10:00:00"), has(manualRun("m", "09:31:00"))), active: []string{"m"}, scheduled: "10:00:00"},
+		"a held one is not": {given: hourly(last("10:00:00"), policy(batchv1.ForbidConcurrent), has(runOf("09:31:00"), listed), has(manualRun("m", "09:32:00"), held)),
 			active: []string{"cj-29552251"}, scheduled: "10:00:00",
 			events: []string{"RunHeld: Job m waits until others have ended: concurrency policy is Forbid"}},
-		"a Job that is no run is told": {given: hourly(last("10:00:00"), has(named("other"))), scheduled: "10:00:00",
+		"a Job that is no run is an event": {given: hourly(last("10:00:00"), has(named("other"))), scheduled: "10:00:00",
 			events: []string{"UnexpectedJob: Saw a job that the controller did not create or forgot: other"}},
 		"a run whose status was lost is found, and its due time with it": {given: hourly(has(runOf("10:00:00"))),
 			active: []string{"cj-29552280"}, scheduled: "10:00:00"},
@@ -114,9 +114,9 @@ func TestHistoryLimits(t *testing.T) {
 		for _, add := range []func(*situation){
 			done("b", "09:35:00", batchv1.JobComplete), done("a", "09:36:00", batchv1.JobComplete), done("c", "09:36:00", batchv1.JobComplete),
 			done("x", "09:34:00", batchv1.JobFailed), done("y", "09:33:00", batchv1.JobFailed),
-			has(byHand("m", "09:37:00"), ended(batchv1.JobComplete, "09:37:00", "09:37:00")),
+			has(manualRun("m", "09:37:00"), ended(batchv1.JobComplete, "09:37:00", "09:37:00")),
 			has(named("never"), ended(batchv1.JobFailed, "09:00:00", ""), func(_ *situation, j *batchv1.Job) { j.Status.StartTime = nil }),
-			has(named("leaving"), ended(batchv1.JobComplete, "09:00:00", "09:00:00"), leaves),
+			has(named("leaving"), ended(batchv1.JobComplete, "09:00:00", "09:00:00"), beingDeleted),
 		} {
 			add(s)
 		}
@@ -143,7 +143,7 @@ func TestHistoryLimits(t *testing.T) {
 }
 
 func TestNothingThatIsObservedIsChanged(t *testing.T) {
-	s := hourly(has(runOf("09:31:00"), listed, ended(batchv1.JobComplete, "09:31:00", "09:32:00")), has(byHand("m", "09:33:00")))
+	s := hourly(has(runOf("09:31:00"), listed, ended(batchv1.JobComplete, "09:31:00", "09:32:00")), has(manualRun("m", "09:33:00")))
 	was := cronjob.Observation{CronJob: s.cj.DeepCopy(), Now: at("10:00:00")}
 	for _, j := range s.jobs {
 		was.Jobs = append(was.Jobs, j.DeepCopy())

@@ -7,7 +7,7 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// zoneInSchedule takes a schedule apart that was stored before Kubernetes refused zones in it.
+// zoneInSchedule splits a schedule that begins with TZ= or CRON_TZ=, stored before Kubernetes refused that.
 func zoneInSchedule(text string) (rest string, zone *time.Location, found bool) {
 	for _, prefix := range []string{"TZ=", "CRON_TZ="} {
 		name, has := strings.CutPrefix(text, prefix)

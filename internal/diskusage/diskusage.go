@@ -1,4 +1,4 @@
-// Package diskusage measures how much of a disk a directory takes, with all that is below it, while others change it.
+// Package diskusage measures how much disk space a directory takes with all its contents, which may change meanwhile.
 //
 // Names are looked up one by one from an open directory, so that no link is followed. What is mounted below the directory
 // is not counted.
@@ -17,12 +17,13 @@ const (
 	block = 512
 	// batch is how many names of a directory are read at a time.
 	batch = 1024
-	// maxCounted bounds the memory for files with several names. Of those beyond, each name counts for its share.
+	// maxCounted bounds how many files with several names are remembered. For further ones each name counts for its share
+	// of the size.
 	maxCounted = 1 << 20
 )
 
-// Of returns how many bytes are allocated for the directory and for all that is in it; a file with several names there
-// counts once. What this process may not read, and what goes or moves away meanwhile, is left out.
+// Of returns how many bytes are allocated for the directory and all its contents; a file with several names there counts
+// once. It leaves out what this process may not read, and what is removed or moved away meanwhile.
 func Of(top *os.File) (int64, error) {
 	w := walk{top: top, counted: map[inode]bool{}}
 	defer func() { w.here.Close() }()
@@ -36,13 +37,13 @@ type inode struct{ device, number uint64 }
 
 func inodeOf(stat *unix.Stat_t) inode { return inode{uint64(stat.Dev), stat.Ino} }
 
-// walk has one directory open at a time, however deep it is.
+// walk keeps only the current directory open, however deep that is.
 type walk struct {
 	top, here *os.File
 	// levels lead from top to here.
 	levels []level
 	bytes  int64
-	// counted are the files with several names.
+	// counted are the files with several names that were counted.
 	counted map[inode]bool
 }
 
@@ -80,12 +81,12 @@ func (w *walk) step() error {
 	last.below = last.below[:len(last.below)-1]
 	next, err := openDir(w.here, name)
 	if err != nil {
-		return nil //nolint:nilerr // It is gone, or not this process's to read.
+		return nil //nolint:nilerr // It was removed, or this process may not read it.
 	}
 	return w.enter(next, name)
 }
 
-// enter goes to dir, and counts it and what is in it but for directories.
+// enter goes to dir, and counts it and all its entries except directories.
 func (w *walk) enter(dir *os.File, name string) error {
 	w.move(dir)
 	var stat unix.Stat_t
@@ -125,7 +126,7 @@ func (w *walk) count(name string) (isDir bool) {
 	return false
 }
 
-// share is how many blocks of a file its name at hand counts for.
+// share is how many blocks of a file are counted for the name that is visited.
 func (w *walk) share(stat *unix.Stat_t) int64 {
 	switch {
 	case stat.Nlink <= 1:
@@ -139,7 +140,7 @@ func (w *walk) share(stat *unix.Stat_t) int64 {
 	return stat.Blocks
 }
 
-// back returns to the directory above. If this one is no longer in it, the way from the top is taken.
+// back returns to the parent directory. If this one was moved to another parent, it starts again from the top.
 func (w *walk) back() error {
 	if len(w.levels) == 0 {
 		return nil
@@ -152,11 +153,11 @@ func (w *walk) back() error {
 		}
 		above.Close()
 	}
-	return w.comeAgain()
+	return w.restart()
 }
 
-// comeAgain goes from the top as far as the levels still lead, and gives up those that do not.
-func (w *walk) comeAgain() error {
+// restart follows the levels from the top, and drops those that no longer exist.
+func (w *walk) restart() error {
 	here, err := openDir(w.top, ".")
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func is(dir *os.File, who inode) bool {
 func openDir(in *os.File, name string) (*os.File, error) {
 	how := unix.OpenHow{
 		Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
-		// A bind mount of the same file system has its device, too.
+		// RESOLVE_NO_XDEV also refuses a bind mount of the same file system, whose device number is the same.
 		Resolve: unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_SYMLINKS,
 	}
 	fd, err := unix.Openat2(int(in.Fd()), name, &how)

@@ -77,7 +77,7 @@ func TestOf(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			dir, outside := t.TempDir(), t.TempDir()
 			c.make(t, dir, outside)
-			// Directories and links may take a little themselves.
+			// Directories and links may take some space as well.
 			if got := size(t, dir); got < c.want || got > c.want+mib/2 {
 				t.Errorf("%d bytes, want %d", got, c.want)
 			}
@@ -96,7 +96,7 @@ func TestDirectoriesCount(t *testing.T) {
 	}
 }
 
-// A bind mount of the same file system has the device of what is around it.
+// The mount is a bind mount of the same file system, so its device number is the same.
 func TestWhatIsMountedThereDoesNotCount(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	fill(t, filepath.Join(outside, "a"), mib)
@@ -112,7 +112,7 @@ func TestWhatIsMountedThereDoesNotCount(t *testing.T) {
 	}
 }
 
-// A container may nest directories deeper than descriptors or the longest path reach.
+// A container may nest directories deeper than the limits of open files and of path lengths.
 func TestDirectoriesOfAnyDepthCount(t *testing.T) {
 	dir := t.TempDir()
 	here, err := os.OpenRoot(dir)
@@ -132,7 +132,7 @@ func TestDirectoriesOfAnyDepthCount(t *testing.T) {
 	}
 }
 
-// Whatever others do meanwhile, the measurement comes to its end and counts what lies still.
+// A measurement ends and counts the unchanged files while other processes rename directories.
 func TestMeasuringWhileDirectoriesMove(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, filepath.Join(dir, "still/file"), mib)

@@ -22,7 +22,8 @@ func (ps *pods) Ended(id runtime.ID) (ended <-chan struct{}, known bool) {
 	return nil, false
 }
 
-// newest returns the number of the newest attempt at the container.
+// newest returns the number of the newest attempt at the container. It includes runtime statuses that no worker has
+// processed yet.
 func (p *pod) newest(container string) (attempt int32, started bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,8 +38,8 @@ func (p *pod) newest(container string) (attempt int32, started bool) {
 	return attempt, started
 }
 
-// over is the end of an attempt that has ended.
-var over = func() chan struct{} {
+// closedChan stands for the end of an attempt that has ended already.
+var closedChan = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
@@ -50,18 +51,18 @@ func (p *pod) endOf(id runtime.ID) chan struct{} {
 	defer p.mu.Unlock()
 	for _, s := range p.runtimeStatuses {
 		if s.ID == id && s.State == runtime.Exited {
-			return over
+			return closedChan
 		}
 	}
 	h := p.containers[id.Container]
 	if h.Last != nil && (h.Last.Attempt > id.Attempt || h.Last.Attempt == id.Attempt && h.Exited()) {
-		return over
+		return closedChan
 	}
-	if p.followers == nil {
-		p.followers = map[runtime.ID]chan struct{}{}
+	if p.exitWaiters == nil {
+		p.exitWaiters = map[runtime.ID]chan struct{}{}
 	}
-	if p.followers[id] == nil {
-		p.followers[id] = make(chan struct{})
+	if p.exitWaiters[id] == nil {
+		p.exitWaiters[id] = make(chan struct{})
 	}
-	return p.followers[id]
+	return p.exitWaiters[id]
 }

@@ -16,7 +16,7 @@ import (
 // store together, without processes.
 func BenchmarkShortPods(b *testing.B) {
 	rt := newScripted()
-	h := newHouse(b, rt)
+	h := newTestNode(b, rt)
 	var ended atomic.Int64
 	all := make(chan struct{})
 	_, err := h.client.Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {

@@ -22,9 +22,9 @@ import (
 func (n *Node) build() {
 	n.pods, n.configUsers = &pods{byUID: map[types.UID]*pod{}}, &configUsers{}
 	n.Logs = podlogs.Of(n.Dir, n.pods, n.hasSynced)
-	n.logRetention = podlogs.NewKeeper(n.Logs, podlogs.Config{Jobs: n.Client.Jobs(), Limit: *n.KeepLogs, Frozen: n.Cordoned,
-		Linger: n.times.logRemovalDelay, LeaveWithin: n.times.leaveWithin})
-	n.dirs = newPodDirs(n.Dir, n.Runtime, n.times.leaveWithin)
+	n.logRetention = podlogs.NewRetention(n.Logs, podlogs.RetentionConfig{Jobs: n.Client.Jobs(), Limit: *n.KeepLogs, Frozen: n.Cordoned,
+		RemovalDelay: n.times.logRemovalDelay, StopTimeout: n.times.stopTimeout})
+	n.dirs = newPodDirs(n.Dir, n.Runtime, n.times.stopTimeout)
 	var manager *images.Manager
 	if n.Images != nil {
 		manager = images.New(pull.Client(), n.Images, n.imagePulled, n.recordPull)
@@ -34,17 +34,17 @@ func (n *Node) build() {
 	n.buildRegistration(manager, ip)
 }
 
-// buildWorkers makes what brings pods forward.
+// buildWorkers makes the parts that run pods: workers, scheduler, status manager and local storage eviction.
 func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	w := &podWorkers{
 		queue: workqueue.NewTyped[types.UID](), node: n.Name(), address: ip, client: n.Client.Pods(), runtime: n.Runtime,
-		pods: n.pods, uses: n.configUsers, dirs: n.dirs, logs: n.Logs, keeper: n.logRetention, events: podEvents{n.Recorder},
+		pods: n.pods, configUsers: n.configUsers, dirs: n.dirs, logs: n.Logs, logRetention: n.logRetention, events: podEvents{n.Recorder},
 	}
 	n.workers = w
 	n.alarm = alarm.New(func(uid types.UID) { w.wake(uid) }, clock.RealClock{})
 	n.scheduler = newScheduler(n.Allocatable, n.Cordoned, w.wake)
-	w.alarm, w.placer = n.alarm, n.scheduler
-	w.status = &statusManager{pods: w.client, node: w.node, placer: w.placer, alarm: w.alarm, events: w.events,
+	w.alarm, w.scheduler = n.alarm, n.scheduler
+	w.status = &statusManager{pods: w.client, node: w.node, scheduler: w.scheduler, alarm: w.alarm, events: w.events,
 		after: n.times.reportAfter, quiet: n.Cordoned}
 	facts := downward.Facts{NodeName: w.node, IP: ip, Allocatable: n.Allocatable}
 	configs := config.Reader{Client: n.Client}
@@ -56,12 +56,12 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
 }
 
-// buildRegistration makes what reports the node itself.
+// buildRegistration makes the parts that keep the Node, its disks and its images up to date.
 func (n *Node) buildRegistration(manager *images.Manager, ip string) {
 	reference := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name(), UID: types.UID(n.Name())}}
 	event := func(kind, reason, message string) { n.Recorder.Event(reference, kind, reason, message) }
 	gc := &imageGC{store: n.Images, policy: n.ImageGC, inUse: n.pods.images, event: event, pulled: make(chan struct{}, 1)}
-	n.disk = &disk{node: n.Name(), dirs: []string{n.Dir}, images: gc, lookEvery: n.times.lookAtDisk, event: event}
+	n.disk = &disk{node: n.Name(), dirs: []string{n.Dir}, images: gc, checkEvery: n.times.checkDiskEvery, event: event}
 	if n.Images != nil {
 		n.disk.dirs = append(n.disk.dirs, n.Images.Dir())
 	}

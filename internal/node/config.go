@@ -21,29 +21,33 @@ type Config struct {
 	// Name of the node; empty is the name it had before, or else the machine's host name.
 	Name   string
 	Client client.Interface
-	// Runtime runs the containers. It stays the caller's to close.
+	// Runtime runs the containers. The caller closes it.
 	Runtime runtime.Runtime
 	// Dir holds the pods' volumes and logs.
 	Dir string
-	// Images holds the images that containers run from; nil has none run from one, for the reason WhyNoImages.
+	// Images stores the images that containers run from. If it is nil, no container can run from an image, for the
+	// reason in WhyNoImages.
 	Images      *store.Store
 	WhyNoImages string
-	// ImageGC says when images are removed; the zero policy is the default.
+	// ImageGC says when images are removed; the zero value means store.DefaultGCPolicy.
 	ImageGC store.GCPolicy
-	// Allocatable bounds what pods may request together: cpu, memory, ephemeral-storage, pods. What it leaves out is the machine's.
+	// Allocatable is the total that pods may request: cpu, memory, ephemeral-storage, pods. A resource that is not
+	// listed defaults to what the machine has, and pods to defaultPods.
 	Allocatable corev1.ResourceList
 	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is podlogs.DefaultLimit,
 	// 0 keeps none.
 	KeepLogs *int64
 	// Recorder takes events; nil drops them.
 	Recorder record.EventRecorder
-	// Version is reported as the node's.
+	// Version is reported as the Node's kubeletVersion.
 	Version string
-	// Environ is the environment of which containers get a small part; nil is this process's. See package env.
+	// Environ is the environment of which containers inherit a few variables (see package env); nil means that of this
+	// process.
 	Environ []string
-	// Cordoned has the node take no new pods, whatever its object says: it only sees to those that run.
+	// Cordoned makes the node take no new pods, even if the Node is not cordoned. Pods that run already are managed as
+	// usual.
 	Cordoned bool
-	// Workers is how many pods are looked at side by side; 0 is 32. Most of a worker's time is waiting for the
+	// Workers is how many pods are synced at the same time; 0 means 32. Most of a worker's time is waiting for the
 	// runtime and the store.
 	Workers int
 
@@ -72,18 +76,18 @@ func (c Config) complete() (_ Config, err error) {
 	return c, err
 }
 
-// logRemovalDelay is how long the logs of a deleted pod stay for those who were about to read its last lines.
+// logRemovalDelay is how long the logs of a deleted pod stay, so that clients can still read the last lines.
 const logRemovalDelay = 10 * time.Second
 
-// timings are those that tests change; a zero one is the constant of that name.
-type timings struct{ reportAfter, leaveWithin, logRemovalDelay, lookAtDisk, measureEvery time.Duration }
+// timings can be changed by tests; zero means the constant of the same name.
+type timings struct{ reportAfter, stopTimeout, logRemovalDelay, checkDiskEvery, measureEvery time.Duration }
 
 func (t timings) complete() timings {
 	return timings{
 		reportAfter:     cmp.Or(t.reportAfter, reportAfter),
-		leaveWithin:     cmp.Or(t.leaveWithin, leaveWithin),
+		stopTimeout:     cmp.Or(t.stopTimeout, stopTimeout),
 		logRemovalDelay: cmp.Or(t.logRemovalDelay, logRemovalDelay),
-		lookAtDisk:      cmp.Or(t.lookAtDisk, lookAtDisk),
+		checkDiskEvery:  cmp.Or(t.checkDiskEvery, checkDiskEvery),
 		measureEvery:    cmp.Or(t.measureEvery, measureEvery),
 	}
 }

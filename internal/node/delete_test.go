@@ -15,22 +15,22 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// untilStarted returns once the runtime runs the pod: long before anything is written of it.
-func (h *house) untilStarted(rt *scripted, pod *corev1.Pod) {
+// untilStarted waits until the runtime runs the pod, which is long before its status is written.
+func (h *testNode) untilStarted(rt *scripted, pod *corev1.Pod) {
 	h.t.Helper()
 	h.eventually("the pod is started", func() bool { return len(rt.startedOf(pod.UID)) > 0 }, func() any { return pod.Name })
 }
 
-// untilStopped returns what the pod is given to end.
-func (h *house) untilStopped(rt *scripted, pod *corev1.Pod) time.Duration {
+// untilStopped waits until the pod is told to stop, and returns its grace period.
+func (h *testNode) untilStopped(rt *scripted, pod *corev1.Pod) time.Duration {
 	h.t.Helper()
-	h.eventually("it is asked to end", func() bool { return rt.stopped(pod.UID) > 0 }, func() any { return pod.Name })
+	h.eventually("it is told to stop", func() bool { return rt.stopped(pod.UID) > 0 }, func() any { return pod.Name })
 	return rt.stopped(pod.UID)
 }
 
 func TestPodKeepsItsGraceBeforeItIsReported(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.ReportAfter(await.Limit) })
 	pod := h.create(build("fresh", []string{"stubborn"}, func(p *corev1.Pod) {
 		p.Finalizers = []string{"example.com/counted"}
@@ -40,20 +40,20 @@ func TestPodKeepsItsGraceBeforeItIsReported(t *testing.T) {
 	if err := h.client.Pods().Delete(t.Context(), pod, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	dying := h.until(pod, "its end is asked for", func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil })
+	dying := h.until(pod, "it is terminating", func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil })
 	if got := *dying.DeletionGracePeriodSeconds; got != 3600 {
 		t.Errorf("grace %d, want 3600", got)
 	}
 	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 3)
-	failed := h.until(pod, "its end is told", inPhase(corev1.PodFailed))
+	failed := h.until(pod, "its end is reported", inPhase(corev1.PodFailed))
 	if got := failed.Status.ContainerStatuses[0].State.Terminated.ExitCode; got != 3 {
 		t.Errorf("exit code %d, want 3", got)
 	}
 }
 
-func TestPodThatWaitsGoesAtOnce(t *testing.T) {
+func TestWaitingPodIsDeletedAtOnce(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("pods", "1") })
 	first := h.create(build("first", []string{"wait"}, nil))
 	h.untilStarted(rt, first)
@@ -66,9 +66,9 @@ func TestPodThatWaitsGoesAtOnce(t *testing.T) {
 	}
 }
 
-func TestNodeThatStopsEndsWhatHasNoPod(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
-	h := newHouse(t, processes(t, t.TempDir()))
+func TestStoppingNodeEndsContainersWithoutAPod(t *testing.T) {
+	t.Parallel() // It only waits, for a second or more.
+	h := newTestNode(t, processes(t, t.TempDir()))
 	h.startNode(nil)
 	loop := "while :; do sleep 0.05; done"
 	doomed, stays := h.create(build("doomed", shell("trap '' TERM; "+loop), nil)), h.create(build("stays", shell(loop), nil))
@@ -99,9 +99,9 @@ func TestNodeThatStopsEndsWhatHasNoPod(t *testing.T) {
 	h.until(stays, "the pod that ran on is ended", gone)
 }
 
-func TestCordonedNodeOnlySeesToWhatRuns(t *testing.T) {
+func TestCordonedNodeOnlyManagesRunningPods(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	running := h.create(build("running", []string{"wait"}, nil))
 	h.untilSeen(h.until(running, "the pod runs", inPhase(corev1.PodRunning)))
@@ -120,9 +120,9 @@ func TestCordonedNodeOnlySeesToWhatRuns(t *testing.T) {
 	h.until(fresh, "another node runs the new pod", inPhase(corev1.PodSucceeded))
 }
 
-func TestPodDeletedWithoutGraceIsEndedAndSaidSo(t *testing.T) {
+func TestPodDeletedWithoutGraceIsEndedWithAnEvent(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("forced", []string{"stubborn"}, func(p *corev1.Pod) {
 		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(3600))
@@ -133,7 +133,7 @@ func TestPodDeletedWithoutGraceIsEndedAndSaidSo(t *testing.T) {
 	}
 	h.untilStopped(rt, pod)
 	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
-	h.noneHeld(rt)
+	h.untilForgotten(rt)
 	var last string
 	for last != "Normal Killing Stopping container main" {
 		last = h.event()
@@ -141,9 +141,9 @@ func TestPodDeletedWithoutGraceIsEndedAndSaidSo(t *testing.T) {
 }
 
 func TestStubbornPodIsKilledAtItsDeadline(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
+	t.Parallel() // It only waits, for a second or more.
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("stubborn", []string{"stubborn"}, func(p *corev1.Pod) {
 		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(7))

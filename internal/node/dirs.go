@@ -11,23 +11,23 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/node/removal"
 	"github.com/stint-dev/stint/internal/node/runtime"
-	"github.com/stint-dev/stint/internal/node/trash"
 )
 
-// podDirs owns the folders of the pods. What they hold stays until the pod has ended:
+// podDirs manages the folders of pods. They stay until the pod has terminated:
 //
 //	pods/<uid>/volumes/<name>
-//	pods/<uid>/termination/<container>.<n>    the message of attempt n
+//	pods/<uid>/termination/<container>.<n>    the termination message of attempt n
 type podDirs struct {
 	dir      string
-	removals *trash.Can
+	removals *removal.Queue
 }
 
 func newPodDirs(dataDir string, rt runtime.Runtime, leaveWithin time.Duration) *podDirs {
 	d := &podDirs{dir: filepath.Join(dataDir, "pods")}
-	d.removals = trash.New(d.dir, leaveWithin, func(ctx context.Context, folder string) {
-		// What the runtime cannot do is tried without it.
+	d.removals = removal.New(d.dir, leaveWithin, func(ctx context.Context, folder string) {
+		// If this fails, the folder is removed without the runtime's help.
 		_ = rt.RemovePod(ctx, types.UID(folder), filepath.Join(d.dir, folder))
 	})
 	return d
@@ -41,17 +41,17 @@ func (d *podDirs) terminationMessage(id runtime.ID) string {
 	return filepath.Join(d.of(id.PodUID), "termination", fmt.Sprintf("%s.%d", id.Container, id.Attempt))
 }
 
-// remove removes the folder of a pod, which the runtime has let go of.
+// remove removes the folder of a pod, after Runtime.RemovePod.
 func (d *podDirs) remove(uid types.UID) error { return d.removals.Remove(string(uid)) }
 
-// recover throws away the folders of pods that are over, from a time when the node did not see to them.
-func (d *podDirs) recover(lives func(types.UID) bool) error {
+// removeLeftovers queues the folders of pods that terminated while the node did not run.
+func (d *podDirs) removeLeftovers(active func(types.UID) bool) error {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
-		if e.IsDir() && !lives(types.UID(e.Name())) {
+		if e.IsDir() && !active(types.UID(e.Name())) {
 			d.removals.Add(e.Name(), time.Time{})
 		}
 	}

@@ -12,36 +12,37 @@ import (
 	"github.com/stint-dev/stint/internal/node/diskpressure"
 )
 
-// As often as a kubelet.
+// The periods are a kubelet's.
 const (
-	lookAtDisk    = 10 * time.Second
-	collectImages = 5 * time.Minute
+	checkDiskEvery     = 10 * time.Second
+	collectImagesEvery = 5 * time.Minute
 )
 
-// disk keeps room on the file systems that the node's pods need, and knows where there is none.
+// disk watches the free space of the file systems that pods need. If there is too little, it removes images and reports
+// disk pressure.
 type disk struct {
 	node   string
 	dirs   []string
 	images *imageGC
-	// lookEvery is how often it looks.
-	lookEvery time.Duration
-	// report has the node's object say how it is.
+	// checkEvery is the period of the checks.
+	checkEvery time.Duration
+	// report writes the Node.
 	report func(context.Context) error
-	// event records an event of the node.
+	// event records an event about the Node.
 	event func(kind, reason, message string)
 
 	mu sync.Mutex
-	// pressure is why the node takes no pods; empty if it does.
+	// pressure is the message of the condition DiskPressure; empty if there is none.
 	pressure string
 }
 
-func (d *disk) underPressure() string {
+func (d *disk) currentPressure() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.pressure
 }
 
-func (d *disk) change(pressure string) (changed bool) {
+func (d *disk) setPressure(pressure string) (changed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	changed = d.pressure != pressure
@@ -49,10 +50,10 @@ func (d *disk) change(pressure string) (changed bool) {
 	return changed
 }
 
-// run keeps room until ctx ends. No pod waits for it.
+// run checks the disks and removes images until ctx ends. No pod waits for it.
 func (d *disk) run(ctx context.Context) {
-	look, collect := time.NewTicker(d.lookEvery), time.NewTicker(collectImages)
-	defer look.Stop()
+	check, collect := time.NewTicker(d.checkEvery), time.NewTicker(collectImagesEvery)
+	defer check.Stop()
 	defer collect.Stop()
 	d.images.collect(ctx)
 	for {
@@ -60,7 +61,7 @@ func (d *disk) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-check.C:
 		case <-collect.C:
 			d.images.collect(ctx)
 		case <-d.images.pulled:
@@ -69,27 +70,27 @@ func (d *disk) run(ctx context.Context) {
 	}
 }
 
-// reportDiskPressure reports pressure when it begins and ends. Before it is reported, images are removed.
+// reportDiskPressure writes the Node when disk pressure begins or ends. Before it reports pressure, it removes images.
 func (d *disk) reportDiskPressure(ctx context.Context) {
-	before := d.underPressure()
-	if before == "" && d.judge(ctx, "") != "" {
+	before := d.currentPressure()
+	if before == "" && d.check(ctx, "") != "" {
 		d.images.collect(ctx)
 	}
-	if !d.change(d.judge(ctx, before)) {
+	if !d.setPressure(d.check(ctx, before)) {
 		return
 	}
 	if err := d.report(ctx); err != nil {
-		d.change(before) // to be tried again
-		warn(ctx, "report the pressure of disks", err)
+		d.setPressure(before) // so that the next check reports it again
+		warn(ctx, "report disk pressure", err)
 		return
 	}
-	d.tell(before)
+	d.recordPressure(before)
 }
 
-// tell writes an event where pressure has begun or ended.
-func (d *disk) tell(before string) {
+// recordPressure records an event if pressure has begun or ended.
+func (d *disk) recordPressure(before string) {
 	status := fmt.Sprintf("Node %s status is now: ", d.node)
-	switch now := d.underPressure(); {
+	switch now := d.currentPressure(); {
 	case now == "" && before != "":
 		d.event(corev1.EventTypeNormal, "NodeHasNoDiskPressure", status+"NodeHasNoDiskPressure")
 	case now != "" && before == "":
@@ -97,13 +98,14 @@ func (d *disk) tell(before string) {
 	}
 }
 
-// judge returns why the node is under pressure. A file system that cannot be looked at changes nothing.
-func (d *disk) judge(ctx context.Context, before string) string {
+// check returns why the node is under disk pressure; empty if it is not. If the space of a file system cannot be read,
+// the result is before.
+func (d *disk) check(ctx context.Context, before string) string {
 	var systems []diskpressure.FileSystem
 	for _, dir := range d.dirs {
 		space, err := filesystem.SpaceOf(dir)
 		if err != nil {
-			warn(ctx, "look at the disk", err)
+			warn(ctx, "read the free disk space", err)
 			return before
 		}
 		systems = append(systems, diskpressure.FileSystem{Dir: dir, Space: space})
@@ -111,11 +113,11 @@ func (d *disk) judge(ctx context.Context, before string) string {
 	return diskpressure.Check(before != "", systems)
 }
 
-// condition is that of the node's object.
+// condition returns the Node's condition DiskPressure.
 func (d *disk) condition() corev1.NodeCondition {
 	c := corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse,
 		Reason: "KubeletHasNoDiskPressure", Message: "there is room on the file systems of the data directory and of the images"}
-	if why := d.underPressure(); why != "" {
+	if why := d.currentPressure(); why != "" {
 		c.Status, c.Reason, c.Message = corev1.ConditionTrue, "KubeletHasDiskPressure", why
 	}
 	return c

@@ -39,7 +39,7 @@ func fill(t *testing.T, path string, mib int) {
 	}
 }
 
-func (h *house) untilPressure(want corev1.ConditionStatus) (message string) {
+func (h *testNode) untilPressure(want corev1.ConditionStatus) (message string) {
 	h.t.Helper()
 	var last *corev1.Node
 	h.eventually("the node's condition DiskPressure is "+string(want), func() bool {
@@ -58,7 +58,7 @@ func (h *house) untilPressure(want corev1.ConditionStatus) (message string) {
 	return message
 }
 
-func (h *house) untilEvent(reason string) string {
+func (h *testNode) untilEvent(reason string) string {
 	h.t.Helper()
 	for {
 		if e := h.event(); strings.Contains(e, reason) {
@@ -70,8 +70,8 @@ func (h *house) untilEvent(reason string) string {
 func TestANodeWhoseDiskIsFullTakesNoPods(t *testing.T) {
 	disk := smallDisk(t)
 	rt := newScripted()
-	h := newHouse(t, rt)
-	h.startNode(func(c *node.Config) { c.Dir = disk; c.LookAtDisk(time.Millisecond) })
+	h := newTestNode(t, rt)
+	h.startNode(func(c *node.Config) { c.Dir = disk; c.CheckDiskEvery(time.Millisecond) })
 	h.untilPressure(corev1.ConditionFalse)
 	runs := h.create(build("runs", []string{"wait"}, nil))
 	h.until(runs, "the pod runs", inPhase(corev1.PodRunning))
@@ -101,16 +101,16 @@ func TestANodeWhoseDiskIsFullTakesNoPods(t *testing.T) {
 	h.until(runs, "the pod that ran has stayed", inPhase(corev1.PodSucceeded))
 }
 
-func TestANodeThatStartsOnAFullDiskTellsOfIt(t *testing.T) {
+func TestANodeThatStartsOnAFullDiskReportsPressure(t *testing.T) {
 	disk := smallDisk(t)
 	fill(t, filepath.Join(disk, "file"), 60)
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	h.startNode(func(c *node.Config) { c.Dir = disk })
 	h.untilEvent("NodeHasDiskPressure")
 	h.untilPressure(corev1.ConditionTrue)
 }
 
-// add puts an image with so many MiB of its own into the store.
+// add adds an image with a layer of this many MiB to the store.
 func add(t *testing.T, s *store.Store, name string, mib int) {
 	t.Helper()
 	layer := images.Layer(t, map[string]images.File{name: {Content: strings.Repeat(name[:1], mib<<20), Mode: 0o644}})
@@ -132,14 +132,14 @@ func openStore(t *testing.T, dir string) *store.Store {
 	return s
 }
 
-// Images of pods that have not ended stay, even if no container runs from them just now.
+// Images of pods that have not terminated stay, even if no container runs from them now.
 func TestANodeRemovesImagesThatNoPodUses(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "store"))
 	add(t, s, "docker.io/library/used:1", 2)
 	add(t, s, "docker.io/library/idle:1", 2)
 	rt := newScripted()
 	rt.info.CanRunImages = true
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.create(build("waits", []string{"wait"}, func(p *corev1.Pod) {
 		p.Spec.Containers[0].Image = "used:1"
 		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/later"}}
@@ -165,11 +165,11 @@ func TestImagesAreRemovedBeforeADiskCountsAsFull(t *testing.T) {
 	disk := smallDisk(t)
 	s := openStore(t, filepath.Join(disk, "store"))
 	add(t, s, "docker.io/library/idle:1", 20)
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	h.startNode(func(c *node.Config) {
 		c.Dir, c.Images = disk, s
 		c.ImageGC = store.GCPolicy{HighThreshold: 90, LowThreshold: 80}
-		c.LookAtDisk(time.Millisecond)
+		c.CheckDiskEvery(time.Millisecond)
 	})
 	h.untilPressure(corev1.ConditionFalse)
 	fill(t, filepath.Join(disk, "file"), 40)

@@ -1,33 +1,34 @@
 // Package node runs the pods of the API server on this machine.
 //
-// There is no scheduler: the node takes every pod that is bound to it or to no node, gives it its share of CPU and
-// memory (package resources), lets its life be decided (package lifecycle) and carries the decisions out through a
-// runtime (package runtime).
+// There is no separate scheduler: the node takes every pod that is bound to it or to no node. It reserves the resources
+// that the pod requests (package resources), decides what to do with the pod (package lifecycle) and applies the
+// decision through a runtime (package runtime).
 //
 //	informer ─── pods ──┐                         ┌── start, stop ──▶ runtime
 //	runtime ── exits ───┼──▶ queue ──▶ sync(pod) ─┼── status ───────▶ API server
-//	alarm ── timers ────┘    of UIDs   decide     └── wake me at ───▶ alarm
+//	alarm ── timers ────┘    of UIDs   decide     └── requeue at ───▶ alarm
 //
-// A pod has one entry in memory and no goroutine of its own. One worker at a time looks at it.
+// A pod has one entry in memory and no goroutine of its own. Only one worker at a time syncs it.
 //
-// Node puts the parts together and takes in what comes from outside. Each part owns one thing:
+// Node connects the parts, and observes changes from the API server and the runtime. Each part has one task:
 //
-//	podWorkers              what is done with a pod, from its admission to its end
-//	placer                  the queue for the machine's resources, and the node's taints
-//	statusManager           what is written into the statuses of pods
+//	podWorkers              syncs pods, from their admission to their end
+//	scheduler               the queue for the machine's resources, and the node's taints
+//	statusManager           writes the statuses of pods
 //	podDirs                 the folders of pods
-//	podlogs.Store, Keeper   their logs, and which of them outlive their pods
-//	containers.Maker        what a container is made of
-//	disk, imageGC           the room on the file systems, and the images that take it
-//	localStorageEviction    which pods take more of it than they may
-//	registration            the node's object and its Lease
-//	pullProgress            what the node's object says about pulls
+//	podlogs.Store           their logs
+//	podlogs.Retention       which logs are kept after their pods are deleted
+//	containers.Maker        translates containers for the runtime
+//	disk, imageGC           the free space of the file systems, and the images that can be removed for it
+//	localStorageEviction    evicts pods that exceed their limits of disk space
+//	registration            the Node and its Lease
+//	pullProgress            the Node's annotation about pulls
 //
-// Few writes. A pod that ends within a moment (reportAfter) gets one write: node name, start time and final status
-// together. Only a pod that lives longer is reported Running, and only then is there an event that tells so.
+// Few writes. A pod that terminates within reportAfter gets one write: node name, start time and final status together.
+// Only a pod that runs longer is reported as Running, and only then is a Started event recorded.
 //
-// Never two copies. Before any pod is looked at, the runtime tells which attempts it knows. An attempt is started
-// under a number that is used once, and the runtime runs a number once. A pod's entry stays until the informer has
-// shown that its end is stored, so a late event cannot make the pod look new. Results stay with the runtime until
-// they are stored.
+// No attempt runs twice. Before any pod is synced, the runtime lists the attempts that it knows. An attempt has a
+// number that is used once, and the runtime starts a number once. A pod's entry stays until the informer has shown its
+// final status, so a late watch event cannot make the pod look new. The runtime keeps results until they are stored in
+// the API server.
 package node

@@ -8,9 +8,9 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-// handleFinal deals with a pod whose final status is stored. Where another client has written it, what still runs is ended and
-// keeps its share of the machine until it has; then the status is completed. It reports whether to go on with the pod
-// at once.
+// handleFinal handles a pod whose final status is stored. If another client has written it while containers run, they
+// are stopped first. The pod keeps its resources until they have exited, and then their states are added to the status.
+// It reports whether to sync the pod again at once.
 func (w *podWorkers) handleFinal(ctx context.Context, p *pod, api *corev1.Pod) (again bool) {
 	if len(p.running()) == 0 && !lifecycle.LacksContainerEnds(api.Status, p.containers) {
 		w.finish(ctx, p, api, false)
@@ -26,7 +26,8 @@ func (w *podWorkers) handleFinal(ctx context.Context, p *pod, api *corev1.Pod) (
 	return false
 }
 
-// addContainerEnds returns a change that tells how the containers of a pod have ended, unless the newest version does.
+// addContainerEnds returns a change that adds the terminated states of the containers, unless the status has them
+// already.
 func addContainerEnds(final corev1.PodStatus, known map[string]lifecycle.History) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		if lifecycle.LacksContainerEnds(pod.Status, known) {

@@ -19,14 +19,14 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-const patienceLost corev1.PodConditionType = "stint.dev/PendingTimeout"
+const pendingTimeout corev1.PodConditionType = "stint.dev/PendingTimeout"
 
-// fail writes what a controller writes that has lost its patience with a pod.
-func (h *house) fail(pod *corev1.Pod) *corev1.Pod {
+// failExternally fails the pod as a controller does at its pending timeout.
+func (h *testNode) failExternally(pod *corev1.Pod) *corev1.Pod {
 	h.t.Helper()
 	written, err := h.client.Pods().ModifyStatus(h.t.Context(), pod, func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "PendingTimeout", "stuck"
-		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: patienceLost, Status: corev1.ConditionTrue})
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: pendingTimeout, Status: corev1.ConditionTrue})
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -34,11 +34,11 @@ func (h *house) fail(pod *corev1.Pod) *corev1.Pod {
 	return written
 }
 
-// tells waits until the status that somebody else has written tells how the containers have ended, and is what it was
-// otherwise.
-func (h *house) tells(failed *corev1.Pod, want map[string]corev1.ContainerStateTerminated) {
+// checkContainerEnds waits until the status that another client has written shows all containers as terminated, and
+// checks that the rest of it has not changed.
+func (h *testNode) checkContainerEnds(failed *corev1.Pod, want map[string]corev1.ContainerStateTerminated) {
 	h.t.Helper()
-	pod := h.until(failed, "its containers are told to have ended", func(p *corev1.Pod) bool {
+	pod := h.until(failed, "its containers are reported as terminated", func(p *corev1.Pod) bool {
 		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 			if s.State.Terminated == nil {
 				return false
@@ -61,22 +61,22 @@ func (h *house) tells(failed *corev1.Pod, want map[string]corev1.ContainerStateT
 	before, after := failed.Status.DeepCopy(), pod.Status.DeepCopy()
 	for _, s := range []*corev1.PodStatus{before, after} {
 		s.InitContainerStatuses, s.ContainerStatuses = nil, nil
-		s.Conditions = slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return c.Type != patienceLost })
+		s.Conditions = slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return c.Type != pendingTimeout })
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
 		h.t.Errorf("the status of %s was overwritten:\n%s", failed.Name, diff)
 	}
 }
 
-// hindered has a second container that cannot start, as its ConfigMap is missing.
-func hindered(p *corev1.Pod) {
+// withMissingConfigMap adds a second container, which cannot start as its ConfigMap is missing.
+func withMissingConfigMap(p *corev1.Pod) {
 	p.Spec.Containers = append(p.Spec.Containers, corev1.Container{
 		Name: "late", Image: "none", Command: []string{"exit", "0"},
 		EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "absent"}}}},
 	})
 }
 
-func hinderedBy(reason string) func(*corev1.Pod) bool {
+func waitsWithMessage(reason string) func(*corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
 		for _, s := range p.Status.ContainerStatuses {
 			if s.State.Waiting != nil && s.State.Waiting.Reason == reason && s.State.Waiting.Message != "" {
@@ -87,18 +87,18 @@ func hinderedBy(reason string) func(*corev1.Pod) bool {
 	}
 }
 
-func TestAPodThatSomebodyElseFailedIsEnded(t *testing.T) {
+func TestAPodFailedByAnotherClientIsEnded(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "1", "memory", "1Gi", "pods", "10") })
 	whole := func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = quantities("cpu", "1") }
 	pod := h.create(build("stuck", []string{"wait"}, func(p *corev1.Pod) {
 		whole(p)
-		hindered(p)
+		withMissingConfigMap(p)
 	}))
-	stuck := h.until(pod, "one container waits", hinderedBy("CreateContainerConfigError"))
-	failed := h.fail(stuck)
-	h.noneHeld(rt)
+	stuck := h.until(pod, "one container waits", waitsWithMessage("CreateContainerConfigError"))
+	failed := h.failExternally(stuck)
+	h.untilForgotten(rt)
 	next := h.create(build("next", []string{"exit", "0"}, whole))
 	h.until(next, "its share is free", inPhase(corev1.PodSucceeded))
 	found := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "absent", Namespace: "default"}}
@@ -110,49 +110,49 @@ func TestAPodThatSomebodyElseFailedIsEnded(t *testing.T) {
 	if started := rt.startedOf(pod.UID); len(started) != 1 {
 		t.Errorf("started %d containers, want the first only", len(started))
 	}
-	h.tells(failed, map[string]corev1.ContainerStateTerminated{"main": {ExitCode: 143, Reason: "Error"}, "late": {ExitCode: 137, Reason: "ContainerStatusUnknown"}})
+	h.checkContainerEnds(failed, map[string]corev1.ContainerStateTerminated{"main": {ExitCode: 143, Reason: "Error"}, "late": {ExitCode: 137, Reason: "ContainerStatusUnknown"}})
 }
 
-func TestAPodThatSomebodyElseFailedKeepsItsGraceOverRestarts(t *testing.T) {
+func TestAPodFailedByAnotherClientKeepsItsGraceOverRestarts(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("stuck", []string{"stubborn"}, func(p *corev1.Pod) {
 		p.Spec.TerminationGracePeriodSeconds = ptr.To[int64](3600 * 24)
-		hindered(p)
+		withMissingConfigMap(p)
 	}))
-	stuck := h.until(pod, "one container waits", hinderedBy("CreateContainerConfigError"))
+	stuck := h.until(pod, "one container waits", waitsWithMessage("CreateContainerConfigError"))
 	h.stopNode()
-	failed := h.fail(stuck)
+	failed := h.failExternally(stuck)
 	h.untilSeen(failed)
 	h.startNode(nil)
-	// It has begun to end before, by however much the test takes.
+	// However long the test has taken, most of the day must be left.
 	if grace := h.untilStopped(rt, pod); grace.Hours() < 12 {
 		t.Errorf("it gets %s of a day", grace)
 	}
 	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
-	h.noneHeld(rt)
-	h.tells(failed, map[string]corev1.ContainerStateTerminated{"main": {ExitCode: 137, Reason: "Error"}, "late": {ExitCode: 137, Reason: "ContainerStatusUnknown"}})
+	h.untilForgotten(rt)
+	h.checkContainerEnds(failed, map[string]corev1.ContainerStateTerminated{"main": {ExitCode: 137, Reason: "Error"}, "late": {ExitCode: 137, Reason: "ContainerStatusUnknown"}})
 }
 
-func TestAPodThatSomebodyElseFailedTellsOfContainersThatAreLost(t *testing.T) {
+func TestAPodFailedByAnotherClientReportsLostContainers(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
-	pod := h.create(build("stuck", []string{"wait"}, hindered))
-	stuck := h.until(pod, "one container waits", hinderedBy("CreateContainerConfigError"))
+	pod := h.create(build("stuck", []string{"wait"}, withMissingConfigMap))
+	stuck := h.until(pod, "one container waits", waitsWithMessage("CreateContainerConfigError"))
 	h.stopNode()
-	failed := h.fail(stuck)
+	failed := h.failExternally(stuck)
 	h.untilSeen(failed)
 	rt.lose(runtime.ID{PodUID: pod.UID, Container: "main"})
 	h.startNode(nil)
 	lost := corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}
-	h.tells(failed, map[string]corev1.ContainerStateTerminated{"main": lost, "late": lost})
+	h.checkContainerEnds(failed, map[string]corev1.ContainerStateTerminated{"main": lost, "late": lost})
 }
 
 func TestAPodThatCanNeverFitIsUnschedulableAndOthersWaitForTheirTurn(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
-	h := newHouse(t, newScripted())
+	t.Parallel() // It only waits, for a second or more.
+	h := newTestNode(t, newScripted())
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "1", "memory", "1Gi", "pods", "10") })
 	wants := func(cpu string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = quantities("cpu", cpu) }
@@ -168,37 +168,37 @@ func TestAPodThatCanNeverFitIsUnschedulableAndOthersWaitForTheirTurn(t *testing.
 	}
 }
 
-// What a pod has started by the time that somebody fails it ends, the main containers before the sidecars, and what they
-// printed can still be read.
-func TestRealProcessesOfAPodThatSomebodyElseFailed(t *testing.T) {
-	h := newHouse(t, processes(t, t.TempDir()))
+// The containers of a pod that another client fails are stopped, main containers before sidecars, and their logs can
+// still be read.
+func TestRealProcessesOfAPodFailedByAnotherClient(t *testing.T) {
+	h := newTestNode(t, processes(t, t.TempDir()))
 	h.startNode(nil)
 	order := filepath.Join(t.TempDir(), "order")
 	ends := func(name string) []string {
 		return shell("trap 'echo " + name + " >> " + order + "; exit 0' TERM; echo " + name + " starts; while :; do sleep 0.05; done")
 	}
 	pod := h.create(build("stuck", ends("main"), func(p *corev1.Pod) {
-		hindered(p)
+		withMissingConfigMap(p)
 		p.Spec.InitContainers = []corev1.Container{{
 			Name: "beside", Image: "none", Command: ends("beside"), RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways),
 		}}
 	}))
-	stuck := h.until(pod, "one container waits", hinderedBy("CreateContainerConfigError"))
+	stuck := h.until(pod, "one container waits", waitsWithMessage("CreateContainerConfigError"))
 	h.logged(stuck, "main", "main starts")
 	h.logged(stuck, "beside", "beside starts")
-	failed := h.fail(stuck)
+	failed := h.failExternally(stuck)
 	h.eventually("both have ended, the sidecar last", func() bool {
 		text, err := os.ReadFile(order)
 		return err == nil && string(text) == "main\nbeside\n"
 	}, func() any { text, _ := os.ReadFile(order); return string(text) })
 	h.logged(stuck, "main", "main starts")
-	h.tells(failed, map[string]corev1.ContainerStateTerminated{
+	h.checkContainerEnds(failed, map[string]corev1.ContainerStateTerminated{
 		"beside": {Reason: "Completed"}, "main": {Reason: "Completed"}, "late": {ExitCode: 137, Reason: "ContainerStatusUnknown"},
 	})
 }
 
 // logged waits until a container has printed a line.
-func (h *house) logged(pod *corev1.Pod, container, want string) {
+func (h *testNode) logged(pod *corev1.Pod, container, want string) {
 	h.t.Helper()
 	h.eventually(container+" prints", func() bool {
 		log, err := h.node.Logs.PodLogs(context.Background(), pod, &corev1.PodLogOptions{Container: container})

@@ -16,26 +16,26 @@ import (
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Events are writes too, so there are few: none for a pod that ends by itself within a moment, Started together with
-// the report that the pod runs, and always those that tell of trouble or of the end of a container from outside.
+// Events are writes too, so there are few: none for a pod that exits by itself within reportAfter, Started together
+// with the report that the pod runs, and always those about failures and about containers that are stopped.
 
 // podEvents records the events of pods.
 type podEvents struct{ record.EventRecorder }
 
-// recordEvents turns notices into events, each once.
-func (e podEvents) recordEvents(p *pod, api *corev1.Pod, notices []lifecycle.Event) {
-	for _, notice := range notices {
-		if p.first(notice.Key) {
-			e.Event(api, notice.Type, notice.Key.Reason, notice.Message)
+// recordEvents records each event once.
+func (e podEvents) recordEvents(p *pod, api *corev1.Pod, events []lifecycle.Event) {
+	for _, event := range events {
+		if p.firstTime(event.Key) {
+			e.Event(api, event.Type, event.Key.Reason, event.Message)
 		}
 	}
 }
 
-// readOnly records an event for the directories that a container cannot write to because the machine lacks mount points in
-// them, once a container, however often it starts.
-func (e podEvents) readOnly(p *pod, api *corev1.Pod, s noderuntime.Status) {
+// recordReadOnly records a warning about directories that a container cannot write to, because the machine lacks mount
+// points in them. It does so once per container, however often that restarts.
+func (e podEvents) recordReadOnly(p *pod, api *corev1.Pod, s noderuntime.Status) {
 	const reason = "MissingMountPoint"
-	if len(s.MissingMountPoints) == 0 || !p.first(lifecycle.EventKey{Reason: reason, Container: s.Container}) {
+	if len(s.MissingMountPoints) == 0 || !p.firstTime(lifecycle.EventKey{Reason: reason, Container: s.Container}) {
 		return
 	}
 	byDir := map[string][]noderuntime.MissingMountPoint{}
@@ -57,29 +57,29 @@ func readOnlyMessage(container, dir string, missing []noderuntime.MissingMountPo
 		}
 		commands = append(commands, command)
 	}
-	return fmt.Sprintf("%s is read-only in container %s, because a volume is mounted at %s, which this machine does not have; to write there, make it first: %s",
+	return fmt.Sprintf("%s is read-only in container %s, because a volume is mounted at %s, which this machine does not have; to write there, create it first: %s",
 		dir, container, strings.Join(paths, " and "), strings.Join(commands, " && "))
 }
 
-// started records that containers run, once for each attempt.
-func (e podEvents) started(p *pod, api *corev1.Pod) {
+// recordStarted records that containers run, once per attempt.
+func (e podEvents) recordStarted(p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
-		if p.first(lifecycle.EventKey{Reason: "Started", Container: h.Last.Container, Attempt: h.Last.Attempt}) {
+		if p.firstTime(lifecycle.EventKey{Reason: "Started", Container: h.Last.Container, Attempt: h.Last.Attempt}) {
 			e.Eventf(api, corev1.EventTypeNormal, "Started", "Started container %s", h.Last.Container)
 		}
 	}
 }
 
-// pull writes the events that a kubelet writes of pulls.
-func (e podEvents) pull(api *corev1.Pod, is images.Event) {
+// recordPull records the events that a kubelet records about pulls.
+func (e podEvents) recordPull(api *corev1.Pod, event images.Event) {
 	switch {
-	case is.Begins:
-		e.Eventf(api, corev1.EventTypeNormal, "Pulling", "Pulling image %q", is.Image)
-	case is.Failure != nil:
-		e.Eventf(api, corev1.EventTypeWarning, "Failed", "Failed to pull image %q: %v", is.Image, is.Failure)
+	case event.Begins:
+		e.Eventf(api, corev1.EventTypeNormal, "Pulling", "Pulling image %q", event.Image)
+	case event.Failure != nil:
+		e.Eventf(api, corev1.EventTypeWarning, "Failed", "Failed to pull image %q: %v", event.Image, event.Failure)
 	default:
 		e.Eventf(api, corev1.EventTypeNormal, "Pulled", "Successfully pulled image %q in %s. Image size: %d bytes.",
-			is.Image, is.Took.Round(1e6), is.Size)
+			event.Image, event.Took.Round(1e6), event.Size)
 	}
 }
 

@@ -11,17 +11,17 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-// Kubernetes' own words, which pod failure policies and scripts look for.
+// Kubernetes' own reasons, which pod failure policies and scripts match.
 const (
 	taintReason   = "DeletionByTaintManager"
 	evictionEvent = "TaintManagerEviction"
 )
 
-// evict deletes a pod that a taint of the node sends away, and returns when it will be due; zero is never. As in
-// kube-controller-manager the time that a pod tolerates a taint counts from when the taint was first seen.
+// evict deletes a pod that does not tolerate a NoExecute taint of the node. It returns when that will be due; zero
+// means never. As in kube-controller-manager, tolerationSeconds counts from when the taint was first seen.
 func (w *podWorkers) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) (due time.Time) {
-	taint, after, sent := w.placer.evictingTaint(&api.Spec)
-	if !sent || api.DeletionTimestamp != nil || !w.taken(api) {
+	taint, after, evicts := w.scheduler.evictingTaint(&api.Spec)
+	if !evicts || api.DeletionTimestamp != nil || !w.taken(api) {
 		p.taintedSince = time.Time{}
 		return time.Time{}
 	}
@@ -50,7 +50,7 @@ func untolerated(taint corev1.Taint) string {
 	return "the node has the taint " + taint.ToString() + ", which the pod does not tolerate"
 }
 
-// disrupted returns a change that says that the end of the pod is no fault of its own.
+// disrupted returns a change that adds the condition DisruptionTarget: the pod ends through no fault of its own.
 func disrupted(message string, t time.Time) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Status = lifecycle.WithCondition(pod.Status, corev1.PodCondition{

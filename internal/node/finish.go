@@ -11,13 +11,14 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-// abandonedGrace is what the containers of a pod get that vanished from the API server: it was deleted with no grace.
-const abandonedGrace = 2 * time.Second
+// vanishedGrace is the grace period of containers whose pod is gone from the API server: it was deleted with a grace
+// period of 0.
+const vanishedGrace = 2 * time.Second
 
-// finish deals with a pod that is over as far as the API server is concerned: its final status is stored, or it is
-// gone. What still runs is ended, then nothing of the pod is left but its logs.
+// finish handles a pod whose final status is stored, or that is gone from the API server. It stops what still runs,
+// then removes everything of the pod but its logs.
 func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
-	w.placer.release(p.uid)
+	w.scheduler.release(p.uid)
 	if running := p.running(); len(running) > 0 {
 		w.stopVanished(ctx, p, api)
 		return
@@ -29,38 +30,38 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 		return
 	}
 	p.mu.Lock()
-	over := p.absent || p.endSeen
+	observed := p.absent || p.finalObserved
 	p.mu.Unlock()
-	if over {
+	if observed {
 		if gone {
-			// What the containers printed while they were stopped.
+			// The logs include what the containers printed while they were stopped.
 			w.keepLogs(p, api)
 		}
 		w.alarm.Set(p.uid, time.Time{})
-		w.uses.remove(api)
+		w.configUsers.remove(api)
 		w.pods.drop(p.uid)
 	}
 }
 
-// stopVanished stops what runs. The pod is not known where it vanished while no node ran.
+// stopVanished stops the containers that run. Api is nil if the pod was deleted while no node ran.
 func (w *podWorkers) stopVanished(ctx context.Context, p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
 		if !h.StopBy.IsZero() {
 			continue
 		}
-		if err := w.runtime.Stop(ctx, h.Last.ID, abandonedGrace); err != nil {
+		if err := w.runtime.Stop(ctx, h.Last.ID, vanishedGrace); err != nil {
 			warn(ctx, "stop container", err, "pod", p.uid, "container", h.Last.Container)
 			w.alarm.Set(p.uid, now().Add(retryAfter))
 			continue
 		}
-		p.stopping(h.Last.Container, now().Add(abandonedGrace))
+		p.setStopBy(h.Last.Container, now().Add(vanishedGrace))
 		if api != nil {
 			w.events.recordEvents(p, api, []lifecycle.Event{lifecycle.Killing(h.Last.Container, h.Last.Attempt)})
 		}
 	}
 }
 
-// remove completes the deletion of a pod that has ended.
+// remove completes the deletion of a terminated pod, by deleting it with a grace period of 0.
 func (w *podWorkers) remove(ctx context.Context, p *pod, api *corev1.Pod) bool {
 	at := int64(0)
 	err := w.client.Delete(ctx, api, client.DeleteOptions{GracePeriodSeconds: &at})
@@ -74,7 +75,7 @@ func (w *podWorkers) remove(ctx context.Context, p *pod, api *corev1.Pod) bool {
 	return false
 }
 
-// clean has runtime and disk forget the pod. Its results are stored, or not wanted any more.
+// clean removes the pod from the runtime and the disk. Its results are stored, or the pod is gone.
 func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 	if ids := p.attempts(); len(ids) > 0 {
 		err := w.runtime.RemovePod(ctx, p.uid, w.dirs.of(p.uid))
@@ -94,15 +95,15 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 	return true
 }
 
-// keepLogs has the keeper decide on the logs of a pod that may be known from the runtime only.
+// keepLogs passes the logs of a deleted pod to the log retention. If api is nil, the pod's name comes from the runtime.
 func (w *podWorkers) keepLogs(p *pod, api *corev1.Pod) {
 	if api != nil {
-		w.keeper.PodDeleted(api)
+		w.logRetention.PodDeleted(api)
 		return
 	}
 	for _, h := range p.containers {
 		if h.Last != nil {
-			w.keeper.PodVanished(h.Last.PodNamespace, h.Last.PodName, p.uid)
+			w.logRetention.PodVanished(h.Last.PodNamespace, h.Last.PodName, p.uid)
 			return
 		}
 	}

@@ -13,20 +13,20 @@ import (
 
 func (n *Node) podHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { n.podSeen(obj.(*corev1.Pod)) },
-		UpdateFunc: func(_, obj any) { n.podSeen(obj.(*corev1.Pod)) },
+		AddFunc:    func(obj any) { n.observePod(obj.(*corev1.Pod)) },
+		UpdateFunc: func(_, obj any) { n.observePod(obj.(*corev1.Pod)) },
 		DeleteFunc: func(obj any) {
 			if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = last.Obj
 			}
 			if api, ok := obj.(*corev1.Pod); ok {
-				n.podGone(api)
+				n.podDeleted(api)
 			}
 		},
 	}
 }
 
-func (n *Node) podSeen(api *corev1.Pod) {
+func (n *Node) observePod(api *corev1.Pod) {
 	if api.Spec.NodeName != "" && api.Spec.NodeName != n.Name() {
 		n.podBoundElsewhere(api)
 		return
@@ -39,52 +39,52 @@ func (n *Node) podSeen(api *corev1.Pod) {
 		}
 		p = n.pods.getOrAdd(api.UID)
 	}
-	before, news := p.observe(api)
+	before, changed := p.observe(api)
 	if ended {
 		p.mu.Lock()
-		p.endSeen = true
+		p.finalObserved = true
 		p.mu.Unlock()
-		news = true
+		changed = true
 	}
-	if before != nil && news && showsItself(api) {
-		p.refresh()
+	if before != nil && changed && showsOwnMetadata(api) {
+		p.markStale()
 	}
-	if news {
+	if changed {
 		n.workers.wake(api.UID)
 	}
 }
 
-// lost reports whether a pod that another client has ended shows containers that run here. Unless the runtime has them, they
-// went with the machine.
+// lost reports whether a pod with a final status, which another client has written, shows containers that run on this
+// node. If the runtime does not have them, they were lost with the machine's processes.
 func (n *Node) lost(api *corev1.Pod) bool {
 	return api.Spec.NodeName == n.Name() && lifecycle.LacksContainerEnds(api.Status, nil)
 }
 
-// podBoundElsewhere lets go of a pod that another client has bound to another node.
+// podBoundElsewhere handles a pod that another client has bound to another node: this node stops managing it.
 func (n *Node) podBoundElsewhere(api *corev1.Pod) {
 	if p := n.pods.get(api.UID); p != nil {
-		p.stopOrphansAtExit()
+		p.markAbsent()
 		n.workers.wake(api.UID)
 	}
 }
 
-func (n *Node) podGone(api *corev1.Pod) {
+func (n *Node) podDeleted(api *corev1.Pod) {
 	n.logRetention.PodDeleted(api)
 	if p := n.pods.get(api.UID); p != nil {
 		p.observe(api)
-		p.stopOrphansAtExit()
+		p.markAbsent()
 		n.workers.wake(api.UID)
 	}
 }
 
-// awaitsRemoval reports whether a deleted pod waits for the node to say that it has ended.
+// awaitsRemoval reports whether a deleted pod stays until its node deletes it with a grace period of 0.
 func awaitsRemoval(api *corev1.Pod) bool {
 	return api.DeletionTimestamp != nil &&
 		(api.DeletionGracePeriodSeconds == nil || *api.DeletionGracePeriodSeconds > 0)
 }
 
-// showsItself reports whether a volume of the pod shows the pod's own labels or annotations.
-func showsItself(api *corev1.Pod) bool {
+// showsOwnMetadata reports whether a volume of the pod may show the pod's own labels or annotations.
+func showsOwnMetadata(api *corev1.Pod) bool {
 	for i := range api.Spec.Volumes {
 		v := &api.Spec.Volumes[i]
 		if v.DownwardAPI != nil || v.Projected != nil {
@@ -94,19 +94,19 @@ func showsItself(api *corev1.Pod) bool {
 	return false
 }
 
-// nodeHandler heeds the taints of the node's object, and has it made again if it is deleted: the node still runs.
+// nodeHandler observes the Node's taints, and recreates the Node if it is deleted, as this node still runs.
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
 		object, ok := obj.(*corev1.Node)
-		if ok && object.Name == n.Name() && n.scheduler.taint(taints.Of(object), taints.DiskPressure(object)) {
+		if ok && object.Name == n.Name() && n.scheduler.setTaints(taints.Of(object), taints.DiskPressure(object)) {
 			n.workers.wake(n.pods.uids()...)
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }, DeleteFunc: func(any) { n.registration.deleted() }}
 }
 
-// useHandler wakes the pods that refer to a ConfigMap or Secret when it changes.
-func (n *Node) useHandler(secret bool) cache.ResourceEventHandler {
+// configHandler requeues the pods that refer to a ConfigMap or Secret when it changes.
+func (n *Node) configHandler(secret bool) cache.ResourceEventHandler {
 	changed := func(obj any) {
 		object, ok := obj.(metav1.Object)
 		if !ok {
@@ -114,7 +114,7 @@ func (n *Node) useHandler(secret bool) cache.ResourceEventHandler {
 		}
 		for _, uid := range n.configUsers.of(config.Use{Secret: secret, Namespace: object.GetNamespace(), Name: object.GetName()}) {
 			if p := n.pods.get(uid); p != nil {
-				p.refresh()
+				p.markStale()
 				n.workers.wake(uid)
 			}
 		}

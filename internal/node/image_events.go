@@ -6,10 +6,10 @@ import (
 	"github.com/stint-dev/stint/internal/node/images"
 )
 
-// imagePulled has a pod that has waited for an image try again.
+// imagePulled requeues a pod that has waited for an image.
 func (n *Node) imagePulled(uid types.UID) {
 	if p := n.pods.get(uid); p != nil {
-		p.refresh()
+		p.markStale()
 		n.workers.wake(uid)
 	}
 }
@@ -18,7 +18,7 @@ func (n *Node) imagePulled(uid types.UID) {
 func (n *Node) recordPull(uid types.UID, e images.Event) {
 	switch {
 	case e.Begins:
-		n.pulls.begin()
+		n.pulls.pullBegan()
 	case e.Failure == nil:
 		n.disk.images.added()
 	}
@@ -27,6 +27,6 @@ func (n *Node) recordPull(uid types.UID, e images.Event) {
 		return
 	}
 	if api, _ := p.current(); api != nil {
-		n.workers.events.pull(api, e)
+		n.workers.events.recordPull(api, e)
 	}
 }

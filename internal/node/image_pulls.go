@@ -11,20 +11,20 @@ import (
 	"github.com/stint-dev/stint/internal/node/images"
 )
 
-// tellPullsEvery is how often the node's object tells how far pulls are, and how long a pull takes before it is told of.
-const tellPullsEvery = time.Second
+// annotatePullsEvery is how often the annotation is updated, and how long a pull runs before it is listed there.
+const annotatePullsEvery = time.Second
 
-// pullProgress keeps the annotation of the node's object that tells how far pulls are.
+// pullProgress maintains the Node's annotation about the progress of pulls.
 type pullProgress struct {
 	nodes client.Resource[*corev1.Node]
 	node  string
-	// images is nil where containers run from no images.
+	// images is nil if containers cannot run from images.
 	images *images.Manager
-	// begun gets a value when a pull begins.
+	// begun receives a value when a pull begins.
 	begun chan struct{}
 }
 
-// run works until ctx ends.
+// run updates the annotation until ctx ends.
 func (p *pullProgress) run(ctx context.Context) {
 	for {
 		select {
@@ -36,26 +36,26 @@ func (p *pullProgress) run(ctx context.Context) {
 	}
 }
 
-// annotateUntilPulled returns when no pull runs any more, and none is told of.
+// annotateUntilPulled updates the annotation until no pull runs and the annotation is removed.
 func (p *pullProgress) annotateUntilPulled(ctx context.Context) {
-	ticker := time.NewTicker(tellPullsEvery)
+	ticker := time.NewTicker(annotatePullsEvery)
 	defer ticker.Stop()
-	told := ""
+	written := ""
 	for {
 		select {
 		case <-ctx.Done():
-			return // the next one to run takes the annotation away
+			return // the next run of the node removes the annotation
 		case <-ticker.C:
 		}
-		text, some := p.text()
-		if text != told {
+		text, running := p.text()
+		if text != written {
 			if err := p.write(ctx, text); err != nil {
-				warn(ctx, "tell how far pulls are", err)
+				warn(ctx, "annotate the progress of pulls", err)
 			} else {
-				told = text
+				written = text
 			}
 		}
-		if !some && told == "" {
+		if !running && written == "" {
 			return
 		}
 	}
@@ -75,17 +75,17 @@ func (p *pullProgress) write(ctx context.Context, text string) error {
 	return err
 }
 
-// text is what the annotation should say, and whether pulls run.
-func (p *pullProgress) text() (text string, some bool) {
+// text returns the value for the annotation, and whether any pull runs.
+func (p *pullProgress) text() (text string, running bool) {
 	if p.images == nil {
 		return "", false
 	}
-	pulls, some := p.images.Pulls(now().Add(-tellPullsEvery))
-	return progress.Text(pulls), some
+	pulls, running := p.images.Pulls(now().Add(-annotatePullsEvery))
+	return progress.Text(pulls), running
 }
 
-// begin has pulls be told of.
-func (p *pullProgress) begin() {
+// pullBegan wakes run.
+func (p *pullProgress) pullBegan() {
 	select {
 	case p.begun <- struct{}{}:
 	default:

@@ -14,7 +14,7 @@ import (
 	pictures "github.com/stint-dev/stint/test/images"
 )
 
-func TestTheNodeTellsHowFarPullsAre(t *testing.T) {
+func TestTheNodeReportsPullProgress(t *testing.T) {
 	s := imageStore(t)
 	noise := make([]byte, 1<<20)
 	_, _ = rand.Read(noise)
@@ -23,7 +23,7 @@ func TestTheNodeTellsHowFarPullsAre(t *testing.T) {
 	host := pictures.ServeBehind(t, map[string]v1.Image{"a:1": image}, pictures.Hold(1<<20, goOn))
 	rt := newScripted()
 	rt.info.CanRunImages = true
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Images = s })
 	pulls := func() []progress.Pull {
 		object, err := h.client.Nodes().Get(t.Context(), "", "here")
@@ -40,7 +40,7 @@ func TestTheNodeTellsHowFarPullsAre(t *testing.T) {
 			p.Spec.Containers[0].Image = host + "/a:1"
 		})))
 	}
-	h.eventually("the node tells of the pull", func() bool {
+	h.eventually("the node reports the pull", func() bool {
 		all := pulls()
 		return len(all) == 1 && all[0].Image == host+"/a:1" && all[0].Done == all[0].Total/2 && all[0].Total > 1<<20
 	}, func() any { return pulls() })
@@ -48,5 +48,5 @@ func TestTheNodeTellsHowFarPullsAre(t *testing.T) {
 	for _, pod := range pods {
 		h.until(pod, "the pod runs", inPhase(corev1.PodSucceeded))
 	}
-	h.eventually("the node tells of no pull", func() bool { return pulls() == nil }, func() any { return pulls() })
+	h.eventually("the node reports no pull", func() bool { return pulls() == nil }, func() any { return pulls() })
 }

@@ -12,10 +12,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// leaseDuration is two heartbeats and a little: one may be late.
+// leaseDuration is two heartbeats and a minute, so that one may be late.
 const leaseDuration = 2*heartbeatEvery + time.Minute
 
-// renewLease says in the node's Lease, where kubectl describe looks, that the node lives.
+// renewLease creates or renews the node's Lease, which kubectl describe shows.
 func (r *registration) renewLease(ctx context.Context) error {
 	leases := r.client.Leases()
 	lease, err := leases.Get(ctx, corev1.NamespaceNodeLease, r.name)

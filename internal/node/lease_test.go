@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheNodeHasALease(t *testing.T) {
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	h.startNode(nil)
 	var lease *coordinationv1.Lease
 	h.eventually("the lease is there", func() (ok bool) {

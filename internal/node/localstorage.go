@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// measureEvery is as often as a kubelet looks at its pods.
+	// measureEvery is the period of a kubelet.
 	measureEvery = 10 * time.Second
-	// measureRest is how many times as long as measuring the pause after it is at least.
+	// measureRest is the minimum pause between measurements, as a multiple of the time that the last one took.
 	measureRest = 10
 )
 
-// localStorageEviction evicts pods that take more of the disk than they may.
+// localStorageEviction evicts pods that exceed their limits of disk space.
 type localStorageEviction struct {
 	pods    *pods
 	runtime runtime.Runtime
@@ -45,15 +45,15 @@ func (e *localStorageEviction) run(ctx context.Context) {
 		began := now()
 		if e.runtime.Info().CanMeasure {
 			for _, uid := range e.pods.uids() {
-				e.judge(ctx, uid)
+				e.check(ctx, uid)
 			}
 		}
 		pause.Reset(max(e.every, measureRest*now().Sub(began)))
 	}
 }
 
-// judge has a pod evicted that takes too much.
-func (e *localStorageEviction) judge(ctx context.Context, uid types.UID) {
+// check evicts a pod that exceeds a limit.
+func (e *localStorageEviction) check(ctx context.Context, uid types.UID) {
 	p := e.pods.get(uid)
 	if p == nil || ctx.Err() != nil {
 		return
@@ -64,7 +64,7 @@ func (e *localStorageEviction) judge(ctx context.Context, uid types.UID) {
 	}
 	usage, err := e.usageOf(ctx, api, running)
 	if err != nil {
-		warn(ctx, "measure what a pod takes of the disk", err, "pod", api.Namespace+"/"+api.Name)
+		warn(ctx, "measure the disk usage of a pod", err, "pod", api.Namespace+"/"+api.Name)
 		return
 	}
 	if message := localstorage.Exceeded(api, usage); message != "" {
@@ -73,7 +73,7 @@ func (e *localStorageEviction) judge(ctx context.Context, uid types.UID) {
 	}
 }
 
-// usageOf measures a pod with these running containers.
+// usageOf measures the disk usage of a pod with these running containers.
 func (e *localStorageEviction) usageOf(ctx context.Context, api *corev1.Pod, running []runtime.ID) (localstorage.Usage, error) {
 	var names, dirs []string
 	for _, containers := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
@@ -107,7 +107,8 @@ func (e *localStorageEviction) usageOf(ctx context.Context, api *corev1.Pod, run
 	return usage, nil
 }
 
-// measurable returns the pod and its running containers if it has begun, is not over, and is not being evicted.
+// measurable returns the pod and its running containers if it has started, has not terminated, and is not being
+// evicted.
 func (p *pod) measurable() (*corev1.Pod, []runtime.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,7 +36,7 @@ func withScratch(limit string) func(*corev1.Pod) {
 }
 
 // checkEvicted waits until the pod was evicted for this reason.
-func (h *house) checkEvicted(pod *corev1.Pod, message string) *corev1.Pod {
+func (h *testNode) checkEvicted(pod *corev1.Pod, message string) *corev1.Pod {
 	h.t.Helper()
 	got := h.until(pod, "the pod is evicted", inPhase(corev1.PodFailed))
 	if got.Status.Reason != "Evicted" || got.Status.Message != message {
@@ -49,7 +49,7 @@ const podExceeds1Mi = "Pod ephemeral local storage usage exceeds the total limit
 
 func TestPodsThatTakeMoreDiskThanTheyMayAreEvicted(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.MeasureEvery(time.Millisecond) })
 	rt.writes("main", 1<<20)
 	limited := h.create(build("limited", []string{"wait"}, func(p *corev1.Pod) {
@@ -73,7 +73,7 @@ func TestPodsThatTakeMoreDiskThanTheyMayAreEvicted(t *testing.T) {
 }
 
 func TestPodsThatRequestMoreDiskThanThereIsWait(t *testing.T) {
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	h.startNode(nil)
 	pod := h.create(build("huge", []string{"exit", "0"}, mayTake("1Ei")))
 	waits := h.until(pod, "the pod says why it waits", func(p *corev1.Pod) bool {
@@ -93,7 +93,7 @@ func TestPodsThatRequestMoreDiskThanThereIsWait(t *testing.T) {
 // A server may be killed between an eviction and the end of the pod.
 func TestAnEvictedPodStaysEvictedOverARestart(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.MeasureEvery(time.Millisecond) })
 	rt.writes("main", 2<<20)
 	pod := h.create(build("limited", []string{"stubborn"}, mayTake("1Mi")))
@@ -105,11 +105,11 @@ func TestAnEvictedPodStaysEvictedOverARestart(t *testing.T) {
 	h.checkEvicted(pod, podExceeds1Mi)
 }
 
-// A host process of an older version lives on over an upgrade.
+// A host process of an older version, which cannot measure, survives an upgrade.
 func TestWhereNothingMeasuresNothingIsEvicted(t *testing.T) {
 	rt := newScripted()
 	rt.info.CanMeasure = false
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.MeasureEvery(time.Millisecond) })
 	rt.writes("main", 2<<20)
 	pod := h.create(build("limited", []string{"wait"}, mayTake("1Mi")))
@@ -128,7 +128,7 @@ func TestRealProcessesAreEvicted(t *testing.T) {
 	if !rt.Info().CanMount {
 		t.Skip("volumes cannot be shown here: " + rt.Info().WhyNoMount)
 	}
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.MeasureEvery(time.Millisecond) })
 	volume := h.create(build("volume", shell(write+"/scratch/file; sleep 1000"), withScratch("1Mi")))
 	log := h.create(build("log", shell(write+"/dev/stdout; sleep 1000"), mayTake("1Mi")))
@@ -144,7 +144,7 @@ const write = `dd if=/dev/zero bs=1k count=2048 2>/dev/null | tr '\0' '\n' >`
 func TestContainersFromImagesAreEvicted(t *testing.T) {
 	dir := t.TempDir()
 	t.Cleanup(func() {
-		// What other users have written is the host's to remove.
+		// Only the host process can remove what other users have written.
 		await.Until(t, "the host process is gone", func() bool {
 			_, err := os.Stat(filepath.Join(dir, "roots"))
 			return os.IsNotExist(err)
@@ -162,7 +162,7 @@ func TestContainersFromImagesAreEvicted(t *testing.T) {
 	if _, err := s.Add(t.Context(), "docker.io/library/busybox:1", from, nil); err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Images = s; c.MeasureEvery(time.Millisecond) })
 	start := func(name, script string, change func(*corev1.Pod)) *corev1.Pod {
 		return h.create(build(name, []string{"sh", "-c", script}, func(p *corev1.Pod) {

@@ -21,18 +21,19 @@ import (
 	"github.com/stint-dev/stint/internal/filesystem"
 )
 
-// defaultPods is how many pods run side by side where nobody says. Pods are processes here, so twice what a
-// kubelet takes is no load by itself; what the pods do is bounded by their requests.
+// defaultPods is how many pods run at the same time by default. Pods are processes here, so twice a kubelet's default
+// is no load by itself; what the pods do is bounded by their requests.
 const defaultPods = 250
 
-// nameFor returns the node's name and keeps it in dir: pods stay bound to it when the machine's host name changes.
+// nameFor returns the node's name. One that comes from the host name is stored in dir, as pods stay bound to it when
+// the host name changes.
 func nameFor(given, dir string) (string, error) {
 	if given != "" {
 		return given, checkName("its name", given)
 	}
 	file := filepath.Join(dir, "node-name")
-	kept, err := datadir.ReadFile(file)
-	if name := strings.TrimSpace(string(kept)); err == nil && name != "" {
+	stored, err := datadir.ReadFile(file)
+	if name := strings.TrimSpace(string(stored)); err == nil && name != "" {
 		return name, checkName(file, name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -47,12 +48,12 @@ func nameFor(given, dir string) (string, error) {
 		return "", fmt.Errorf("node: make its folder: %w", err)
 	}
 	if err := datadir.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("node: keep its name: %w", err)
+		return "", fmt.Errorf("node: store its name: %w", err)
 	}
 	return name, nil
 }
 
-// checkName refuses what no Node object can be called.
+// checkName refuses a name that no Node can have.
 func checkName(field, name string) error {
 	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 {
 		return fmt.Errorf("node: %s: %q is not the name of a Node: correct it, or remove the file to have the machine's name: %s",
@@ -61,7 +62,7 @@ func checkName(field, name string) error {
 	return nil
 }
 
-// dnsName makes a host name fit for the name of an object.
+// dnsName converts a host name to the name of an object.
 func dnsName(host string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(host) {
@@ -78,7 +79,8 @@ func dnsName(host string) string {
 	return name
 }
 
-// allocatableFor completes what was given by what the machine has, with the disk that has dir.
+// allocatableFor adds what the machine has to what is given. Its ephemeral-storage is the size of the file system of
+// dir.
 func allocatableFor(given corev1.ResourceList, dir string) (corev1.ResourceList, error) {
 	list := corev1.ResourceList{}
 	for name, value := range given {
@@ -92,14 +94,14 @@ func allocatableFor(given corev1.ResourceList, dir string) (corev1.ResourceList,
 	if _, ok := list[corev1.ResourceMemory]; !ok {
 		memory, err := memoryBytes()
 		if err != nil {
-			return nil, fmt.Errorf("node: cannot tell how much memory the machine has, set the allocatable memory: %w", err)
+			return nil, fmt.Errorf("node: cannot find out how much memory the machine has, set the allocatable memory: %w", err)
 		}
 		list[corev1.ResourceMemory] = *resource.NewQuantity(memory, resource.BinarySI)
 	}
 	if _, ok := list[corev1.ResourceEphemeralStorage]; !ok {
 		space, err := filesystem.SpaceOf(dir)
 		if err != nil {
-			return nil, fmt.Errorf("node: cannot tell how large the disk is, set the allocatable ephemeral-storage: %w", err)
+			return nil, fmt.Errorf("node: cannot find out how large the disk is, set the allocatable ephemeral-storage: %w", err)
 		}
 		list[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(space.Bytes, resource.BinarySI)
 	}
@@ -112,7 +114,7 @@ func allocatableFor(given corev1.ResourceList, dir string) (corev1.ResourceList,
 	return list, nil
 }
 
-// capacity is what the machine has, and no less than what it may give.
+// capacity returns what the machine has, but no less than what is allocatable.
 func capacity(allocatable corev1.ResourceList, dir string) corev1.ResourceList {
 	all, err := allocatableFor(corev1.ResourceList{corev1.ResourcePods: allocatable[corev1.ResourcePods]}, dir)
 	if err != nil {
@@ -143,7 +145,7 @@ func memoryBytes() (int64, error) {
 	return 0, errors.Join(lines.Err(), errors.New("/proc/meminfo has no MemTotal"))
 }
 
-// address is the machine's own, by which its pods are reached; the loopback where there is no other.
+// address returns the machine's IP address, which its pods share; the loopback address if there is no other.
 func address() string {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// validUTF8YAML replaces in a termination message what YAML cannot hold: kubectl get -o yaml would fail for the whole pod.
+// validUTF8YAML replaces characters of a termination message that YAML cannot hold, on which kubectl get -o yaml would
+// fail for the whole pod.
 func validUTF8YAML(message string) string {
 	return strings.Map(func(r rune) rune {
 		if r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffe || r == 0xffff {
@@ -19,13 +20,14 @@ func validUTF8YAML(message string) string {
 	}, strings.ToValidUTF8(message, string(utf8.RuneError)))
 }
 
-// withMessage gives a failed container that left no message the end of its log, where its spec asks for that.
+// withMessage sets the termination message of a failed container that left none to the end of its log, if
+// terminationMessagePolicy says so.
 func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Status {
 	s.TerminationMessage = validUTF8YAML(s.TerminationMessage)
-	if api == nil || s.State != runtime.Exited || s.ExitCode == 0 || s.TerminationMessage != "" || !fallsBack(api, s.Container) {
+	if api == nil || s.State != runtime.Exited || s.ExitCode == 0 || s.TerminationMessage != "" || !fallsBackToLogs(api, s.Container) {
 		return s
 	}
-	text, err := w.logs.LastWords(api, s.Container, s.Attempt)
+	text, err := w.logs.Tail(api, s.Container, s.Attempt)
 	if err != nil {
 		text = "the log could not be read: " + err.Error()
 	}
@@ -33,7 +35,7 @@ func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Stat
 	return s
 }
 
-func fallsBack(api *corev1.Pod, container string) bool {
+func fallsBackToLogs(api *corev1.Pod, container string) bool {
 	for _, list := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
 		for i := range list {
 			if list[i].Name == container {

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
-// Node runs pods: it puts its parts together, and takes in what the API server and the runtime tell of pods.
+// Node runs pods. It connects its parts, and observes changes of pods from the API server and the runtime.
 type Node struct {
 	Config
 	// Logs reads what the node's pods have printed.
@@ -26,7 +26,7 @@ type Node struct {
 	scheduler    *scheduler
 	alarm        *alarm.Alarm[types.UID]
 	workers      *podWorkers
-	logRetention *podlogs.Keeper
+	logRetention *podlogs.Retention
 	dirs         *podDirs
 	disk         *disk
 	eviction     *localStorageEviction
@@ -49,7 +49,7 @@ func New(c Config) (*Node, error) {
 	return n, nil
 }
 
-// Name is the name of the node's object.
+// Name is the name of the Node.
 func (n *Node) Name() string { return n.Config.Name }
 
 func (n *Node) watch() error {
@@ -61,8 +61,8 @@ func (n *Node) watch() error {
 		{"pods", n.Client.Pods().Informer(), n.podHandler()},
 		{"nodes", n.Client.Nodes().Informer(), n.nodeHandler()},
 		{"jobs", n.Client.Jobs().Informer(), n.logRetention.JobHandler()},
-		{"configmaps", n.Client.ConfigMaps().Informer(), n.useHandler(false)},
-		{"secrets", n.Client.Secrets().Informer(), n.useHandler(true)},
+		{"configmaps", n.Client.ConfigMaps().Informer(), n.configHandler(false)},
+		{"secrets", n.Client.Secrets().Informer(), n.configHandler(true)},
 	} {
 		registration, err := w.informer.AddEventHandler(w.handler)
 		if err != nil {
@@ -73,20 +73,20 @@ func (n *Node) watch() error {
 	return nil
 }
 
-// hasSynced reports whether the node has heard of all that was there when it began.
+// hasSynced reports whether the node's event handlers have seen all objects that existed at its start.
 func (n *Node) hasSynced() bool {
 	return !slices.ContainsFunc(n.synced, func(synced cache.InformerSynced) bool { return !synced() })
 }
 
-// Taken reports whether the pod is this node's: it is bound to it, or has its share of the machine and will be.
+// Taken reports whether the pod is this node's: it is bound to it, or has its resources and will be bound.
 func (n *Node) Taken(pod *corev1.Pod) bool { return n.workers.taken(pod) }
 
-// warn logs what went wrong, unless that is because ctx is over.
+// warn logs an error, unless ctx has ended, which is then its cause.
 func warn(ctx context.Context, what string, err error, attributes ...any) {
 	if ctx.Err() == nil {
 		slog.WarnContext(ctx, what, append(attributes, "error", err)...)
 	}
 }
 
-// now is the one place where the node asks the clock for its decisions.
+// now is the only place where the node reads the clock for its decisions.
 func now() time.Time { return time.Now() }

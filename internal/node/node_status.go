@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/progress"
 )
 
-// Annotations of the node's object that tell what its pods can count on.
+// Annotations of the Node that say what its pods can rely on.
 const (
 	isolationAnnotation  = "stint.dev/isolation"
 	unenforcedAnnotation = "stint.dev/limits-not-enforced"
@@ -87,7 +87,7 @@ func (r *registration) describeStatus(object *corev1.Node) {
 		OperatingSystem:         goruntime.GOOS,
 		Architecture:            goruntime.GOARCH,
 	}
-	s.Conditions = []corev1.NodeCondition{at(r.disk.condition(), s.Conditions), at(r.ready(), s.Conditions)}
+	s.Conditions = []corev1.NodeCondition{withTimes(r.disk.condition(), s.Conditions), withTimes(r.ready(), s.Conditions)}
 }
 
 func (r *registration) ready() corev1.NodeCondition {
@@ -99,16 +99,16 @@ func (r *registration) ready() corev1.NodeCondition {
 	}
 }
 
-// at gives a condition its times.
-func at(is corev1.NodeCondition, before []corev1.NodeCondition) corev1.NodeCondition {
+// withTimes sets the times of a condition.
+func withTimes(condition corev1.NodeCondition, before []corev1.NodeCondition) corev1.NodeCondition {
 	t := metav1.NewTime(now().Truncate(time.Second))
-	is.LastHeartbeatTime, is.LastTransitionTime = t, t
+	condition.LastHeartbeatTime, condition.LastTransitionTime = t, t
 	for _, c := range before {
-		if c.Type == is.Type && c.Status == is.Status {
-			is.LastTransitionTime = c.LastTransitionTime
+		if c.Type == condition.Type && c.Status == condition.Status {
+			condition.LastTransitionTime = c.LastTransitionTime
 		}
 	}
-	return is
+	return condition
 }
 
 func firstLine(file string) string {

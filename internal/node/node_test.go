@@ -20,7 +20,7 @@ import (
 
 func TestShortPodTakesOneWrite(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.ReportAfter(await.Limit) })
 	created := h.create(build("short", []string{"exit", "0"}, nil))
 	writes := 0
@@ -31,7 +31,7 @@ func TestShortPodTakesOneWrite(t *testing.T) {
 		}
 		return p.Status.Phase == corev1.PodSucceeded
 	})
-	h.noneHeld(rt)
+	h.untilForgotten(rt)
 	if writes != 1 {
 		t.Errorf("saw %d versions after the creation, want 1", writes)
 	}
@@ -53,7 +53,7 @@ func TestShortPodTakesOneWrite(t *testing.T) {
 
 func TestLongPodIsReportedRunningAndDeleted(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("long", []string{"wait"}, nil))
 	running := h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
@@ -67,7 +67,7 @@ func TestLongPodIsReportedRunningAndDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.until(pod, "the pod goes", gone)
-	h.noneHeld(rt)
+	h.untilForgotten(rt)
 	if got := h.event(); got != "Normal Killing Stopping container main" {
 		t.Errorf("event %q", got)
 	}
@@ -75,7 +75,7 @@ func TestLongPodIsReportedRunningAndDeleted(t *testing.T) {
 
 func TestDeletedPodWithFinalizerShowsItsEnd(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("held", []string{"wait"}, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} }))
 	running := h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
@@ -86,7 +86,7 @@ func TestDeletedPodWithFinalizerShowsItsEnd(t *testing.T) {
 	if ended := failed.Status.ContainerStatuses[0].State.Terminated; ended == nil || ended.ExitCode != 143 {
 		t.Errorf("container ended as %+v", ended)
 	}
-	h.noneHeld(rt)
+	h.untilForgotten(rt)
 	if _, err := h.client.Pods().Modify(t.Context(), failed, func(p *corev1.Pod) { p.Finalizers = nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +94,9 @@ func TestDeletedPodWithFinalizerShowsItsEnd(t *testing.T) {
 }
 
 func TestPodsWaitForResources(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
+	t.Parallel() // It only waits, for a second or more.
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "2", "memory", "1Gi", "pods", "10") })
 	wants := func(cpu string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = quantities("cpu", cpu) }
@@ -118,9 +118,9 @@ func TestPodsWaitForResources(t *testing.T) {
 }
 
 func TestCordonedNodeTakesNoPods(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
+	t.Parallel() // It only waits, for a second or more.
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	object, err := h.client.Nodes().Create(t.Context(), &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "here"}, Spec: corev1.NodeSpec{Unschedulable: true},
 	})
@@ -142,7 +142,7 @@ func TestCordonedNodeTakesNoPods(t *testing.T) {
 }
 
 func TestDeletedNodeIsRegisteredAgain(t *testing.T) {
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	h.startNode(nil)
 	var object *corev1.Node
 	registered := func(unlike types.UID) func() bool {
@@ -161,7 +161,7 @@ func TestDeletedNodeIsRegisteredAgain(t *testing.T) {
 
 func TestMissingConfigMapIsWaitedFor(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("config", []string{"wait"}, func(p *corev1.Pod) {
 		p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "COLOUR", ValueFrom: &corev1.EnvVarSource{
@@ -196,7 +196,7 @@ func contains(list []string, want string) bool {
 
 func TestLogs(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("talks", []string{"print", "hello"}, nil))
 	ended := h.until(pod, "the pod ends", inPhase(corev1.PodSucceeded))
@@ -233,7 +233,7 @@ func TestLogs(t *testing.T) {
 
 // The log of a container that runs must not end only because its node has just been started again.
 func TestLogOfANodeThatDoesNotKnowItsPodsYet(t *testing.T) {
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	n, err := node.New(node.Config{Name: "here", Client: h.client, Runtime: h.rt, Dir: h.dir})
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestLogOfANodeThatDoesNotKnowItsPodsYet(t *testing.T) {
 
 func TestFailureToStart(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("broken", []string{"fail"}, nil))
 	failed := h.until(pod, "the pod fails", inPhase(corev1.PodFailed))
@@ -268,7 +268,7 @@ func TestFailureToStart(t *testing.T) {
 }
 
 func TestNodeObject(t *testing.T) {
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "3", "memory", "5Gi") })
 	var object *corev1.Node
 	h.eventually("the node is there", func() bool {

@@ -15,47 +15,47 @@ import (
 
 // pod is what the node knows of one pod.
 //
-// Event handlers write the fields of the first group; the one worker that has the pod writes the others. Everybody
-// else reads under mu, and all writes happen under it.
+// The fields of the first group are read and written under mu. The fields of the second group are written only by the
+// worker that syncs the pod; containers and notFound are also read by others, so the worker writes them under mu.
 type pod struct {
 	uid types.UID
 
 	mu sync.Mutex
-	// api is the newest version known; nil if the API server never had the pod as far as we know.
+	// api is the newest version observed; nil if only the runtime knows the pod.
 	api *corev1.Pod
-	// absent: the informer has shown that the API server has the pod no more.
+	// absent: the API server has the pod no more, or it is bound to another node, as the informer shows.
 	absent bool
-	// endSeen: the informer has shown the pod with a final status.
-	endSeen bool
-	// stale: what the pod's volumes show may have changed, or what it waited for may be there.
+	// finalObserved: the informer has shown the pod with a final status.
+	finalObserved bool
+	// stale: objects that the pod's volumes show may have changed, or what a start waits for may exist now.
 	stale bool
-	// eviction is why the pod is ended, once it is.
+	// eviction is why the pod is evicted; nil if it is not.
 	eviction *lifecycle.Eviction
-	// runtimeStatuses holds news of the runtime that no worker has seen.
+	// runtimeStatuses are statuses from the runtime that no worker has processed.
 	runtimeStatuses []runtime.Status
-	// followers are closed when the attempt has ended.
-	followers map[runtime.ID]chan struct{}
+	// exitWaiters are closed when the attempt has exited.
+	exitWaiters map[runtime.ID]chan struct{}
 
-	known         bool
+	restored      bool
 	containers    map[string]lifecycle.History
 	startFailures map[string]lifecycle.StartFailure
 	tries         map[string]int
-	// wantedSince is when a container was to be started that has not been yet.
+	// wantedSince is when the pending start of a container was first tried.
 	wantedSince map[string]time.Time
 	refusal     *lifecycle.Refusal
 	startTime   time.Time
 	// waitingSince is when the pod began to wait for resources.
 	waitingSince time.Time
-	// taintedSince is when a taint was first seen that sends the pod away sooner or later.
+	// taintedSince is when a NoExecute taint that evicts the pod, now or later, was first seen.
 	taintedSince time.Time
-	// changedAt is since when the API server's status is out of date; zero if it is not.
+	// changedAt is when the stored status became out of date; zero if it is not.
 	changedAt time.Time
-	noticed   map[lifecycle.EventKey]bool
-	// missing: a write has shown that the API server has the pod no more.
-	missing bool
+	recorded  map[lifecycle.EventKey]bool
+	// notFound: a write has failed because the API server has the pod no more.
+	notFound bool
 	// cleaned: runtime and disk hold nothing of the pod any more.
 	cleaned bool
-	// failures in a row to write.
+	// failures counts the writes that have failed in a row.
 	failures int
 }
 
@@ -63,8 +63,9 @@ func newPod(uid types.UID) *pod {
 	return &pod{uid: uid, containers: map[string]lifecycle.History{}}
 }
 
-// observe takes in a version of the pod, unless a newer one is known. It returns the one that was known before.
-func (p *pod) observe(api *corev1.Pod) (before *corev1.Pod, news bool) {
+// observe stores a version of the pod, unless a newer one is known. It returns the version known before, and whether
+// this one was newer.
+func (p *pod) observe(api *corev1.Pod) (before *corev1.Pod, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before = p.api
@@ -80,7 +81,7 @@ func newer(a, b *corev1.Pod) bool {
 	return err != nil || order > 0
 }
 
-// addRuntimeStatus takes in news of the runtime.
+// addRuntimeStatus queues a status from the runtime for a worker.
 func (p *pod) addRuntimeStatus(s runtime.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,23 +89,24 @@ func (p *pod) addRuntimeStatus(s runtime.Status) {
 	if s.State != runtime.Exited {
 		return
 	}
-	if c, ok := p.followers[s.ID]; ok {
+	if c, ok := p.exitWaiters[s.ID]; ok {
 		close(c)
-		delete(p.followers, s.ID)
+		delete(p.exitWaiters, s.ID)
 	}
 }
 
-// open empties the inbox.
-func (p *pod) open() []runtime.Status {
+// takeRuntimeStatuses returns the queued statuses, and empties the queue.
+func (p *pod) takeRuntimeStatuses() []runtime.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	inbox := p.runtimeStatuses
+	statuses := p.runtimeStatuses
 	p.runtimeStatuses = nil
-	return inbox
+	return statuses
 }
 
-// add files news under its container and returns the attempts that nobody will ask for again.
-func (p *pod) add(s runtime.Status) (outdated []runtime.ID) {
+// addAttempt adds a status to the history of its container. It returns attempts older than the previous one, which the
+// runtime may forget.
+func (p *pod) addAttempt(s runtime.Status) (outdated []runtime.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.containers[s.Container]
@@ -140,8 +142,8 @@ func (p *pod) running() []lifecycle.History {
 	return running
 }
 
-// stopping notes until when a container has been given to end.
-func (p *pod) stopping(container string, by time.Time) {
+// setStopBy stores when a container that was told to stop will have been killed.
+func (p *pod) setStopBy(container string, by time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.containers[container]
@@ -153,28 +155,28 @@ func (p *pod) stopping(container string, by time.Time) {
 func (p *pod) current() (api *corev1.Pod, gone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.api, p.absent || p.missing
+	return p.api, p.absent || p.notFound
 }
 
-// first tells whether this notice has not been given before.
-func (p *pod) first(key lifecycle.EventKey) bool {
-	if p.noticed[key] {
+// firstTime reports whether the event has not been recorded before, and marks it as recorded.
+func (p *pod) firstTime(key lifecycle.EventKey) bool {
+	if p.recorded[key] {
 		return false
 	}
-	if p.noticed == nil {
-		p.noticed = map[lifecycle.EventKey]bool{}
+	if p.recorded == nil {
+		p.recorded = map[lifecycle.EventKey]bool{}
 	}
-	p.noticed[key] = true
+	p.recorded[key] = true
 	return true
 }
 
-func (p *pod) stopOrphansAtExit() {
+func (p *pod) markAbsent() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.absent = true
 }
 
-func (p *pod) refresh() {
+func (p *pod) markStale() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stale = true

@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// pods are the pods that the node has to do with.
+// pods are the pods that the node manages.
 type pods struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*pod
@@ -48,7 +48,8 @@ func (ps *pods) drop(uid types.UID) {
 	delete(ps.byUID, uid)
 }
 
-// images are the names of the images of all pods that have not ended, whether they run just now or not.
+// images returns the names of the images of all pods that have not terminated, even if none of their containers runs
+// now.
 func (ps *pods) images() []string {
 	asked := map[string]bool{}
 	for _, uid := range ps.uids() {

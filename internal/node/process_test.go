@@ -63,7 +63,7 @@ type leaving struct {
 func TestRealProcessesOutliveTheNode(t *testing.T) {
 	dir := t.TempDir()
 	first := processes(t, dir)
-	h := newHouse(t, first)
+	h := newTestNode(t, first)
 	h.startNode(nil)
 	gate, alone := filepath.Join(t.TempDir(), "gate"), filepath.Join(t.TempDir(), "alone")
 	wait := func(file string) string { return "until test -e " + file + "; do sleep 0.02; done; " }
@@ -113,7 +113,7 @@ func TestRealProcessesOutliveTheNode(t *testing.T) {
 
 func shell(script string) []string { return []string{"/bin/sh", "-c", script} }
 
-func (h *house) logOf(pod *corev1.Pod) string {
+func (h *testNode) logOf(pod *corev1.Pod) string {
 	h.t.Helper()
 	return readLog(h.t, h.node.Logs, pod)
 }
@@ -146,7 +146,7 @@ func TestAContainerOfAnotherUserHasThatUsersHomeAndTheDefaultPath(t *testing.T) 
 		t.Skip("no other users here")
 	}
 	t.Setenv("PATH", t.TempDir()+":"+os.Getenv("PATH"))
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("other", shell(`echo "$HOME|$PATH|$TMPDIR|$(id -u)"; exit 3`), func(p *corev1.Pod) {
 		p.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: ptr.To(int64(uid))}
@@ -160,7 +160,7 @@ func TestAContainerOfAnotherUserHasThatUsersHomeAndTheDefaultPath(t *testing.T) 
 }
 
 func TestEnvironmentOfRealProcesses(t *testing.T) {
-	h := newHouse(t, processes(t, t.TempDir()))
+	h := newTestNode(t, processes(t, t.TempDir()))
 	h.startNode(nil)
 	if _, err := h.client.Secrets().Create(t.Context(), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "default"}, Data: map[string][]byte{"token": []byte("s3cret")},
@@ -195,7 +195,7 @@ func TestVolumesAndOrderOfRealProcesses(t *testing.T) {
 	if !rt.Info().CanMount {
 		t.Skip("no volumes here: " + rt.Info().WhyNoMount)
 	}
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	settings, err := h.client.ConfigMaps().Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: "default"}, Data: map[string]string{"colour": "blue"},
@@ -245,7 +245,7 @@ func TestAContainerWhoseMountPointIsMissing(t *testing.T) {
 	if !rt.Info().CanMount {
 		t.Skip("no volumes here: " + rt.Info().WhyNoMount)
 	}
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	out := t.TempDir()
 	_, err := h.client.ConfigMaps().Create(t.Context(), &corev1.ConfigMap{
@@ -283,8 +283,8 @@ func TestAContainerWhoseMountPointIsMissing(t *testing.T) {
 }
 
 func TestDeletionOfRealProcesses(t *testing.T) {
-	h := newHouse(t, processes(t, t.TempDir()))
-	h.startNode(func(c *node.Config) { c.LogsLinger(await.Limit) })
+	h := newTestNode(t, processes(t, t.TempDir()))
+	h.startNode(func(c *node.Config) { c.LogRemovalDelay(await.Limit) })
 	pod := h.create(build("traps", shell("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done"), func(p *corev1.Pod) {
 		p.Finalizers = []string{"example.com/hold"}
 	}))
@@ -321,7 +321,7 @@ func TestDeletionOfRealProcesses(t *testing.T) {
 }
 
 func TestRestartsOfRealProcesses(t *testing.T) {
-	h := newHouse(t, processes(t, t.TempDir()))
+	h := newTestNode(t, processes(t, t.TempDir()))
 	h.startNode(nil)
 	marker := filepath.Join(t.TempDir(), "marker")
 	pod := h.create(build("again", shell("test -e "+marker+" && echo second && exit 0; touch "+marker+"; echo first; exit 1"), func(p *corev1.Pod) {

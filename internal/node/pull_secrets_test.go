@@ -30,7 +30,7 @@ func imageStore(t *testing.T) *store.Store {
 	return s
 }
 
-// waitsFor is for pods whose container waits with one of the reasons.
+// waitsFor returns a check for pods with a container that waits for one of the reasons.
 func waitsFor(reasons ...string) func(*corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
 		for _, s := range p.Status.ContainerStatuses {
@@ -50,7 +50,7 @@ func TestAPodWhosePullSecretComesLaterRuns(t *testing.T) {
 	host := pictures.ServeBehind(t, map[string]v1.Image{"a:1": image}, pictures.Login("me", "sesame"))
 	rt := newScripted()
 	rt.info.CanRunImages = true
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Images = s })
 
 	pod := h.create(build("a", []string{"exit", "0"}, func(p *corev1.Pod) {

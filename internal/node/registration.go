@@ -14,11 +14,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// heartbeatEvery is how often the node says that it lives. It shares a process with the API server, so nothing needs
-// to hear it often; an idle machine writes next to nothing.
+// heartbeatEvery is how often the node renews its Lease and status. It shares a process with the API server, so nothing
+// depends on frequent heartbeats, and an idle machine writes next to nothing.
 const heartbeatEvery = 5 * time.Minute
 
-// registration owns the node's object and its Lease: it makes them, again if they are deleted, and keeps them up to date.
+// registration creates the Node and its Lease, recreates them if they are deleted, and keeps them up to date.
 type registration struct {
 	client      client.Interface
 	name        string
@@ -29,11 +29,11 @@ type registration struct {
 	isolation   runtime.Info
 	disk        *disk
 	pulls       *pullProgress
-	// missing gets a value when the node's object may have been deleted.
+	// missing receives a value when the Node may have been deleted.
 	missing chan struct{}
 }
 
-// register makes the node's object, or brings the one of an earlier run up to date.
+// register creates the Node, or updates the one of an earlier run.
 func (r *registration) register(ctx context.Context) error {
 	object, err := r.client.Nodes().Get(ctx, "", r.name)
 	if apierrors.IsNotFound(err) {
@@ -54,7 +54,7 @@ func (r *registration) register(ctx context.Context) error {
 	return nil
 }
 
-// deleted has the node's object made again.
+// deleted triggers the Node's recreation.
 func (r *registration) deleted() {
 	select {
 	case r.missing <- struct{}{}:
@@ -62,11 +62,11 @@ func (r *registration) deleted() {
 	}
 }
 
-// run says that the node lives until ctx ends.
+// run renews the Node and its Lease until ctx ends.
 func (r *registration) run(ctx context.Context) {
 	ticker := time.NewTicker(heartbeatEvery)
 	defer ticker.Stop()
-	err := r.renewLease(ctx) // the node itself is registered before its pods are looked at
+	err := r.renewLease(ctx) // Node.begin has registered the Node itself.
 	for {
 		if err != nil {
 			warn(ctx, "heartbeat", err)

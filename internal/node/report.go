@@ -15,30 +15,30 @@ import (
 )
 
 const (
-	// reportAfter is how long a change waits for others before it is written. Most pods of large Jobs have ended by
-	// then, and what they went through takes one write; for people it is at once.
+	// reportAfter is how long a change of a status waits for others before it is written. Most pods of large Jobs have
+	// terminated by then, and take one write; users do not notice the delay.
 	reportAfter = 100 * time.Millisecond
-	// reportWaitingAfter is how long a pod waits for resources before its status tells so. While other pods get
-	// theirs the queue moves, and a pod of a large Job need not be written once more for its turn in it, unless
-	// that takes longer than reportWaitingLatest.
+	// reportWaitingAfter is how long a pod waits for resources, and no other pod gets any, before its status says so.
+	// While the queue moves, the pod may not need that write. After reportWaitingLatest its status says so in any case.
 	reportWaitingAfter  = time.Second
 	reportWaitingLatest = 10 * time.Second
 )
 
-// statusManager writes into the statuses of pods what becomes of them, in few writes.
+// statusManager writes the statuses of pods, with few writes.
 type statusManager struct {
-	pods   client.Resource[*corev1.Pod]
-	node   string
-	placer *scheduler
-	alarm  *alarm.Alarm[types.UID]
-	events podEvents
-	// after is how long a change waits for others.
+	pods      client.Resource[*corev1.Pod]
+	node      string
+	scheduler *scheduler
+	alarm     *alarm.Alarm[types.UID]
+	events    podEvents
+	// after is reportAfter.
 	after time.Duration
-	// quiet: this node is there to end pods only, and reports of none that it waits.
+	// quiet: this node only ends pods, and does not report that others wait.
 	quiet bool
 }
 
-// report writes the status of a pod that lives, once it has been out of date for a moment, and sets the pod's alarm.
+// report writes the status of a pod that has not terminated, once the stored one has been out of date for after, and
+// sets the pod's alarm.
 func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.Decision, t time.Time) {
 	wake := d.RequeueAt
 	if equality.Semantic.DeepEqual(lifecycle.Merge(api.Status, d.Status, t), api.Status) {
@@ -53,31 +53,31 @@ func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d l
 	if !t.Before(due) {
 		if m.write(ctx, p, api, m.bind(d.Status)) {
 			p.changedAt = time.Time{}
-			m.events.started(p, api)
+			m.events.recordStarted(p, api)
 		}
 		due = p.retryTime()
 	}
 	m.alarm.Set(p.uid, earlier(wake, due))
 }
 
-// reportWaiting tells, once, what a pod waits for.
+// reportWaiting reports once what a pod waits for.
 func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
-	reason, message := m.placer.explain(p.uid)
+	reason, message := m.scheduler.explain(p.uid)
 	if message == "" || m.quiet || hasWaitReason(api, reason, message) {
 		return
 	}
 	if p.waitingSince.IsZero() {
 		p.waitingSince = t
 	}
-	due := waitingDue(p.waitingSince, m.placer.lastMoved())
+	due := waitingDue(p.waitingSince, m.scheduler.lastMoved())
 	if reason == corev1.PodReasonUnschedulable {
-		due = p.waitingSince // However the queue moves, this pod's turn will not come.
+		due = p.waitingSince // This pod can never start, even if the queue moves.
 	}
 	if !t.Before(due) {
-		told := m.write(ctx, p, api, func(pod *corev1.Pod) {
+		written := m.write(ctx, p, api, func(pod *corev1.Pod) {
 			pod.Status = lifecycle.WithCondition(pod.Status, lifecycle.UnscheduledCondition(pod.Generation, reason, message), t)
 		})
-		if told {
+		if written {
 			m.events.Event(api, corev1.EventTypeWarning, "FailedScheduling", message)
 		}
 		due = p.retryTime()
@@ -93,7 +93,8 @@ func waitingDue(since, moved time.Time) time.Time {
 	return earlier(standsStill, since.Add(reportWaitingLatest))
 }
 
-// hasWaitReason reports whether the pod's status says so already. What is free in a queue is not worth a write each time.
+// hasWaitReason reports whether the pod's status has this reason already. A message about free resources may be old:
+// its changes are not worth a write each.
 func hasWaitReason(api *corev1.Pod, reason, message string) bool {
 	for _, c := range api.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
@@ -103,9 +104,9 @@ func hasWaitReason(api *corev1.Pod, reason, message string) bool {
 	return false
 }
 
-// reportEnd writes the final status. It reports whether to go on with the pod at once.
+// reportEnd writes the final status. It reports whether to sync the pod again at once.
 func (m *statusManager) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
-	if m.write(ctx, p, api, change) || p.missing {
+	if m.write(ctx, p, api, change) || p.notFound {
 		return true
 	}
 	m.alarm.Set(p.uid, p.retryTime())
@@ -122,7 +123,7 @@ func (m *statusManager) bind(status corev1.PodStatus) func(*corev1.Pod) {
 	}
 }
 
-// write changes the pod's status in the API server.
+// write changes the pod's status in the API server, and reports whether it could.
 func (m *statusManager) write(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
 	written, err := m.pods.ModifyStatus(ctx, api, change)
 	switch {
@@ -132,7 +133,7 @@ func (m *statusManager) write(ctx context.Context, p *pod, api *corev1.Pod, chan
 		return true
 	case apierrors.IsNotFound(err):
 		p.mu.Lock()
-		p.missing = true
+		p.notFound = true
 		p.mu.Unlock()
 		return false
 	}

@@ -21,7 +21,7 @@ import (
 
 func TestNodeStoppedAtAnyMoment(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	var pods []*corev1.Pod
 	for round := range 6 {
 		h.startNode(func(c *node.Config) { c.Allocatable = quantities("pods", "15") })
@@ -41,13 +41,13 @@ func TestNodeStoppedAtAnyMoment(t *testing.T) {
 			t.Errorf("%s was started %d times", p.Name, n)
 		}
 	}
-	h.noneHeld(rt)
+	h.untilForgotten(rt)
 	rt.check(t)
 }
 
 func TestRestartTakesContainersBack(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	stays := h.create(build("stays", []string{"wait"}, nil))
 	ends := h.create(build("ends", []string{"wait"}, nil))
@@ -60,24 +60,24 @@ func TestRestartTakesContainersBack(t *testing.T) {
 	rt.mu.Lock()
 	delete(rt.attempts, runtime.ID{PodUID: vanishes.UID, Container: "main"})
 	rt.mu.Unlock()
-	if _, err := rt.Start(t.Context(), runtime.Container{ID: runtime.ID{PodUID: "stranger", Container: "x"}, Command: []string{"wait"}}); err != nil {
+	if _, err := rt.Start(t.Context(), runtime.Container{ID: runtime.ID{PodUID: "unknown", Container: "x"}, Command: []string{"wait"}}); err != nil {
 		t.Fatal(err)
 	}
 	drain(rt.events)
 
 	h.startNode(nil)
-	failed := h.until(ends, "the end is told", inPhase(corev1.PodFailed))
+	failed := h.until(ends, "the end is reported", inPhase(corev1.PodFailed))
 	if got := failed.Status.ContainerStatuses[0].State.Terminated.ExitCode; got != 3 {
 		t.Errorf("exit code %d, want 3", got)
 	}
-	lost := h.until(vanishes, "the loss is told", inPhase(corev1.PodFailed))
+	lost := h.until(vanishes, "the loss is reported", inPhase(corev1.PodFailed))
 	if ended := lost.Status.ContainerStatuses[0].State.Terminated; ended.Reason != "ContainerStatusUnknown" || ended.ExitCode != 137 {
 		t.Errorf("the lost container ended as %+v", ended)
 	}
 	if c := condition(lost, corev1.DisruptionTarget); c.Status != corev1.ConditionTrue {
 		t.Errorf("condition DisruptionTarget is %+v", c)
 	}
-	h.eventually("the stranger is ended", func() bool { return rt.held() == 1 }, func() any { return rt.held() })
+	h.eventually("the container without a pod is stopped", func() bool { return rt.held() == 1 }, func() any { return rt.held() })
 	rt.end(runtime.ID{PodUID: stays.UID, Container: "main"}, 0)
 	h.until(stays, "the pod that ran on succeeds", inPhase(corev1.PodSucceeded))
 	for _, p := range []*corev1.Pod{stays, ends, vanishes} {
@@ -90,7 +90,7 @@ func TestRestartTakesContainersBack(t *testing.T) {
 
 func TestANodeThatDiedBeforeItHadCleanedUpDoesSoLater(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(nil)
 	ended := h.create(build("ended", []string{"exit", "0"}, nil))
 	runs := h.create(build("runs", []string{"wait"}, nil))
@@ -125,7 +125,7 @@ func drain(events chan runtime.Status) {
 
 func TestManyPodsRunOnceEach(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("pods", "20") })
 	var pods []*corev1.Pod
 	for i := range 300 {
@@ -137,13 +137,13 @@ func TestManyPodsRunOnceEach(t *testing.T) {
 			t.Errorf("%s was started %d times", p.Name, n)
 		}
 	}
-	h.noneHeld(rt)
+	h.untilForgotten(rt)
 	rt.check(t)
 }
 
-// A kill between the two writes of a deletion leaves a pod that is as good as deleted.
+// A kill between the two writes of a deletion leaves a pod that has no grace period any more, but exists.
 func TestANodeThatStartsFinishesDeletions(t *testing.T) {
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	bound := func(p *corev1.Pod) {
 		p.Spec.NodeName, p.Finalizers = "here", []string{"example.com/held"}
 	}
@@ -161,8 +161,8 @@ func TestANodeThatStartsFinishesDeletions(t *testing.T) {
 	h.until(held, "it waits for its finalizer", func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil })
 }
 
-// dropFinalizers writes past the API server, which would delete the pod.
-func (h *house) dropFinalizers(pod *corev1.Pod) {
+// dropFinalizers writes to the store directly, as the API server would delete the pod.
+func (h *testNode) dropFinalizers(pod *corev1.Pod) {
 	h.t.Helper()
 	key := "/registry/pods/" + pod.Namespace + "/" + pod.Name
 	stored, err := h.api.Store.Client().Get(h.t.Context(), key)

@@ -16,7 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// Run runs the node until ctx ends. Containers of pods run on then, and the next Run takes them back.
+// Run runs the node until ctx ends. Containers of pods run on then, and the next Run manages them again.
 func (n *Node) Run(ctx context.Context) error {
 	if err := n.begin(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -42,31 +42,31 @@ func (n *Node) Run(ctx context.Context) error {
 	return nil
 }
 
-// begin returns when the node is known to the API server, and knows its pods and their containers.
+// begin registers the node, and returns when it knows its pods and their containers.
 func (n *Node) begin(ctx context.Context) error {
-	n.disk.change(n.disk.judge(ctx, ""))
+	n.disk.setPressure(n.disk.check(ctx, ""))
 	if err := n.registration.register(ctx); err != nil {
 		return err
 	}
-	n.disk.tell("")
+	n.disk.recordPressure("")
 	if !cache.WaitForCacheSync(ctx.Done(), n.synced...) {
 		return ctx.Err()
 	}
 	return n.recover(ctx)
 }
 
-// recover learns what the runtime holds before any pod is looked at. What belongs to no pod gets an entry too, and
-// is ended through it.
+// recover reads the runtime's attempts before any pod is synced. Attempts without a pod get an entry too, through which
+// they are stopped.
 func (n *Node) recover(ctx context.Context) error {
 	attempts, err := n.Runtime.List(ctx)
 	if err != nil {
-		return fmt.Errorf("node: ask the runtime for its containers: %w", err)
+		return fmt.Errorf("node: list the containers of the runtime: %w", err)
 	}
 	for _, s := range attempts {
 		p := n.pods.getOrAdd(s.PodUID)
 		p.addRuntimeStatus(s)
 		if api := n.cachedPod(s); api != nil {
-			n.podSeen(api) // It may have ended for the API server, and its containers get their grace all the same.
+			n.observePod(api) // Its status may be final, but its containers still get their grace period.
 		}
 		p.mu.Lock()
 		p.absent = p.absent || p.api == nil
@@ -74,26 +74,26 @@ func (n *Node) recover(ctx context.Context) error {
 		n.workers.wake(s.PodUID)
 	}
 	n.finishDeletions(ctx)
-	return n.recoverDirs()
+	return n.removeLeftoverDirs()
 }
 
-// recoverDirs has removed what pods that have ended or are gone have left, from a time when the node did not see to them.
-func (n *Node) recoverDirs() error {
-	exists, lives := map[types.UID]bool{}, map[types.UID]bool{}
+// removeLeftoverDirs removes the folders of pods that terminated or were deleted while the node did not run.
+func (n *Node) removeLeftoverDirs() error {
+	exists, active := map[types.UID]bool{}, map[types.UID]bool{}
 	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
 		pod := obj.(*corev1.Pod)
-		exists[pod.UID], lives[pod.UID] = true, !podstatus.IsTerminal(pod.Status.Phase)
+		exists[pod.UID], active[pod.UID] = true, !podstatus.IsTerminal(pod.Status.Phase)
 	}
-	knownOr := func(those map[types.UID]bool) func(types.UID) bool {
-		return func(uid types.UID) bool { return those[uid] || n.pods.get(uid) != nil }
+	knownOr := func(uids map[types.UID]bool) func(types.UID) bool {
+		return func(uid types.UID) bool { return uids[uid] || n.pods.get(uid) != nil }
 	}
-	if err := errors.Join(n.dirs.recover(knownOr(lives)), n.logRetention.Recover(knownOr(exists))); err != nil {
-		return fmt.Errorf("node: look for left-over folders: %w", err)
+	if err := errors.Join(n.dirs.removeLeftovers(knownOr(active)), n.logRetention.Recover(knownOr(exists))); err != nil {
+		return fmt.Errorf("node: find left-over folders: %w", err)
 	}
 	return nil
 }
 
-// cachedPod is the pod of an attempt as the informer shows it, or nil.
+// cachedPod returns the cached pod of an attempt, or nil.
 func (n *Node) cachedPod(s runtime.Status) *corev1.Pod {
 	obj, _, err := n.Client.Pods().Informer().GetStore().GetByKey(s.PodNamespace + "/" + s.PodName)
 	if api, ok := obj.(*corev1.Pod); err == nil && ok && api.UID == s.PodUID {
@@ -102,7 +102,7 @@ func (n *Node) cachedPod(s runtime.Status) *corev1.Pod {
 	return nil
 }
 
-// listen takes in the ends of containers.
+// listen observes the exits of containers.
 func (n *Node) listen(ctx context.Context) {
 	events := n.Runtime.Events()
 	for {
@@ -113,20 +113,20 @@ func (n *Node) listen(ctx context.Context) {
 			if !open {
 				return
 			}
-			n.ended(s)
+			n.observeExit(s)
 		}
 	}
 }
 
-func (n *Node) ended(s runtime.Status) {
+func (n *Node) observeExit(s runtime.Status) {
 	if p := n.pods.get(s.PodUID); p != nil {
 		p.addRuntimeStatus(s)
 		n.workers.wake(s.PodUID)
 	}
 }
 
-// finishDeletions deletes the pods whose deletion was cut off: the API server first notes that there is no grace left,
-// and then deletes. What was killed between the two leaves a pod that nothing else would remove.
+// finishDeletions deletes the pods whose deletion was cut off: the API server first sets the grace period to 0, and
+// then deletes. If it is killed between the two, nothing else would delete the pod.
 func (n *Node) finishDeletions(ctx context.Context) {
 	at := int64(0)
 	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
@@ -141,7 +141,7 @@ func (n *Node) finishDeletions(ctx context.Context) {
 	}
 }
 
-// deletionCutOff reports whether nothing but the last step is left of the pod's deletion.
+// deletionCutOff reports whether only the last step of the pod's deletion is missing.
 func deletionCutOff(api *corev1.Pod) bool {
 	return api.DeletionTimestamp != nil && !awaitsRemoval(api) && len(api.Finalizers) == 0
 }

@@ -17,21 +17,21 @@ import (
 	"github.com/stint-dev/stint/internal/node/taints"
 )
 
-// scheduler guards the queue for the machine's resources, and keeps out of it what the node's taints keep out.
+// scheduler decides which pods may start: it owns the queue for the machine's resources, and applies the node's taints.
 type scheduler struct {
-	// wake has pods looked at that get their share.
+	// wake requeues pods that have got their resources.
 	wake func(...types.UID)
 
 	mu    sync.Mutex
 	queue *resources.Queue
-	// waiting are the pods without a share, whether they are in the queue or not.
+	// waiting are the pods without resources, including those that a taint keeps out of the queue.
 	waiting map[types.UID]*corev1.Pod
 	taints  []corev1.Taint
-	// diskPressure is why there is the taint of that name.
+	// diskPressure is why the node has the taint of that name.
 	diskPressure string
-	// closed: no pod is to be taken, whatever it tolerates.
+	// closed: no new pod may start, whatever it tolerates.
 	closed bool
-	// moved is when a pod last got its share.
+	// moved is when a pod last got its resources.
 	moved time.Time
 }
 
@@ -44,142 +44,143 @@ func newScheduler(allocatable corev1.ResourceList, closed bool, wake func(...typ
 	}
 }
 
-// admit reports whether the pod has its share, or gets it now. One that has started has it in any case.
-func (p *scheduler) admit(pod *corev1.Pod, started bool) bool {
+// admit reports whether the pod has its resources, or gets them now. A pod that has started gets them in any case.
+func (s *scheduler) admit(pod *corev1.Pod, started bool) bool {
 	switch {
-	case p.holds(pod.UID):
+	case s.hasReserved(pod.UID):
 		return true
 	case started:
-		p.hold(pod)
+		s.reserve(pod)
 		return true
 	case len(pod.Spec.SchedulingGates) > 0 || pod.DeletionTimestamp != nil:
-		p.release(pod.UID)
+		s.release(pod.UID)
 		return false
 	}
-	p.wait(pod)
-	return p.holds(pod.UID)
+	s.wait(pod)
+	return s.hasReserved(pod.UID)
 }
 
-// wait lets the pod wait for its share.
-func (p *scheduler) wait(pod *corev1.Pod) {
-	p.mu.Lock()
-	p.enqueue(pod)
-	placed := p.tryBind()
-	p.mu.Unlock()
-	p.wake(placed...)
+// wait adds the pod to the queue.
+func (s *scheduler) wait(pod *corev1.Pod) {
+	s.mu.Lock()
+	s.enqueue(pod)
+	admitted := s.admitWaiting()
+	s.mu.Unlock()
+	s.wake(admitted...)
 }
 
-func (p *scheduler) enqueue(pod *corev1.Pod) {
-	p.waiting[pod.UID] = pod
-	if _, out := taints.FindBlockingTaint(p.taints, &pod.Spec); out {
-		p.queue.Release(pod.UID)
+func (s *scheduler) enqueue(pod *corev1.Pod) {
+	s.waiting[pod.UID] = pod
+	if _, blocked := taints.FindBlockingTaint(s.taints, &pod.Spec); blocked {
+		s.queue.Release(pod.UID)
 		return
 	}
-	p.queue.Wait(pod.UID, resources.RequestOf(pod), pod.CreationTimestamp.Time)
+	s.queue.Wait(pod.UID, resources.RequestOf(pod), pod.CreationTimestamp.Time)
 }
 
-// hold is for a pod that runs already.
-func (p *scheduler) hold(pod *corev1.Pod) {
+// reserve reserves the resources of a pod that runs already.
+func (s *scheduler) reserve(pod *corev1.Pod) {
 	request := resources.RequestOf(pod)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.waiting, pod.UID)
-	p.queue.Reserve(pod.UID, request)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, pod.UID)
+	s.queue.Reserve(pod.UID, request)
 }
 
-// release gives the pod's share, or its place in the queue, to others.
-func (p *scheduler) release(uid types.UID) {
-	p.mu.Lock()
-	delete(p.waiting, uid)
-	p.queue.Release(uid)
-	placed := p.tryBind()
-	p.mu.Unlock()
-	p.wake(placed...)
+// release frees the pod's resources, or its place in the queue, for other pods.
+func (s *scheduler) release(uid types.UID) {
+	s.mu.Lock()
+	delete(s.waiting, uid)
+	s.queue.Release(uid)
+	admitted := s.admitWaiting()
+	s.mu.Unlock()
+	s.wake(admitted...)
 }
 
-// taint has the node's taints be these, and reports whether they were others.
-func (p *scheduler) taint(now []corev1.Taint, diskPressure string) (changed bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.diskPressure = diskPressure
-	if equality.Semantic.DeepEqual(p.taints, now) {
+// setTaints sets the node's taints, and reports whether they have changed.
+func (s *scheduler) setTaints(now []corev1.Taint, diskPressure string) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.diskPressure = diskPressure
+	if equality.Semantic.DeepEqual(s.taints, now) {
 		return false
 	}
-	p.taints = now
-	for _, pod := range slices.SortedFunc(maps.Values(p.waiting), byAge) {
-		p.enqueue(pod)
+	s.taints = now
+	for _, pod := range slices.SortedFunc(maps.Values(s.waiting), byAge) {
+		s.enqueue(pod)
 	}
 	return true
 }
 
-// byAge has pods of the same second in the order of their names.
+// byAge orders pods by their creation, and those of the same second by name.
 func byAge(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
-// evictingTaint is taints.SendsAway of the node's taints.
-func (p *scheduler) evictingTaint(pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return taints.FindEvictingTaint(p.taints, pod)
+// evictingTaint is taints.FindEvictingTaint for the node's taints.
+func (s *scheduler) evictingTaint(pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return taints.FindEvictingTaint(s.taints, pod)
 }
 
-// tryBind gives shares to the pods whose turn it is, and returns them.
-func (p *scheduler) tryBind() []types.UID {
-	if p.closed {
+// admitWaiting reserves resources for the pods whose turn it is, and returns these pods. The caller holds s.mu.
+func (s *scheduler) admitWaiting() []types.UID {
+	if s.closed {
 		return nil
 	}
-	placed := p.queue.Place()
-	for _, uid := range placed {
-		delete(p.waiting, uid)
-		p.moved = now()
+	admitted := s.queue.AdmitWaiting()
+	for _, uid := range admitted {
+		delete(s.waiting, uid)
+		s.moved = now()
 	}
-	return placed
+	return admitted
 }
 
-// lastMoved is when a pod last got its share.
-func (p *scheduler) lastMoved() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.moved
+// lastMoved returns when a pod last got its resources.
+func (s *scheduler) lastMoved() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
 }
 
-func (p *scheduler) holds(uid types.UID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.queue.HasReserved(uid)
+func (s *scheduler) hasReserved(uid types.UID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queue.HasReserved(uid)
 }
 
 // explain returns what a pod waits for, with the reason of its condition; the message is empty if it does not wait.
-func (p *scheduler) explain(uid types.UID) (reason, message string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if pod, waits := p.waiting[uid]; waits {
-		if taint, out := taints.FindBlockingTaint(p.taints, &pod.Spec); out {
-			return p.taintMessage(taint)
+func (s *scheduler) explain(uid types.UID) (reason, message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if pod, waits := s.waiting[uid]; waits {
+		if taint, blocked := taints.FindBlockingTaint(s.taints, &pod.Spec); blocked {
+			return s.taintMessage(taint)
 		}
 	}
-	message = p.queue.Explain(uid)
-	if !p.queue.Fits(uid) {
+	message = s.queue.Explain(uid)
+	if !s.queue.Fits(uid) {
 		return corev1.PodReasonUnschedulable, message
 	}
 	return lifecycle.WaitingForTurn, message
 }
 
-// taintMessage words what a pod has to wait for. A cordon is of its nature temporary, so it counts as waiting for a turn.
-func (p *scheduler) taintMessage(taint corev1.Taint) (reason, message string) {
+// taintMessage returns the reason and message of a pod that a taint blocks. A cordon is temporary, so it counts as
+// waiting for a turn.
+func (s *scheduler) taintMessage(taint corev1.Taint) (reason, message string) {
 	message = untolerated(taint)
 	switch {
 	case taint.Key == corev1.TaintNodeUnschedulable:
 		return lifecycle.WaitingForTurn, "the node takes no pods: its spec.unschedulable is set"
-	case taint.Key == corev1.TaintNodeDiskPressure && p.diskPressure != "":
-		message += ": " + p.diskPressure
+	case taint.Key == corev1.TaintNodeDiskPressure && s.diskPressure != "":
+		message += ": " + s.diskPressure
 	}
 	return corev1.PodReasonUnschedulable, message
 }
 
-// takeStart sets the time from which the pod's deadline counts.
-func (p *pod) takeStart(now time.Time) {
+// setStartTime sets the time from which the pod's deadline counts.
+func (p *pod) setStartTime(now time.Time) {
 	if p.startTime.IsZero() {
 		p.startTime = now
 	}

@@ -33,11 +33,11 @@ type scripted struct {
 	// started holds every container that was ever started, in order.
 	started []runtime.Container
 	removed map[types.UID]int
-	// graces are what pods were given to end.
+	// graces are the grace periods that pods were stopped with.
 	graces map[types.UID]time.Duration
-	// roots is what containers have written, by their names.
+	// roots are the bytes that containers have written, by their names.
 	roots map[string]int64
-	// twice are attempts that were asked for while another one of their container ran.
+	// twice are attempts that were started while another one of their container ran.
 	twice []runtime.ID
 }
 
@@ -116,7 +116,7 @@ func (r *scripted) end(id runtime.ID, code int32) {
 	r.endLocked(id, code)
 }
 
-// lose has a container go with the machine that it ran on: nobody hears of its end.
+// lose removes a container without an event, as when its machine was restarted.
 func (r *scripted) lose(id runtime.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,7 +186,7 @@ func (r *scripted) Measure(_ context.Context, ids []runtime.ID, dirs []string) (
 	return usage, nil
 }
 
-// writes has all containers of that name have written so much.
+// writes sets how many bytes all containers of that name have written.
 func (r *scripted) writes(container string, bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,14 +202,14 @@ func (r *scripted) startedOf(uid types.UID) []runtime.Container {
 	return slices.DeleteFunc(slices.Clone(r.started), func(c runtime.Container) bool { return c.PodUID != uid })
 }
 
-// stopped returns what a pod was given to end, 0 if it was not asked to.
+// stopped returns the grace period that a pod was stopped with; 0 if it was not stopped.
 func (r *scripted) stopped(uid types.UID) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.graces[uid]
 }
 
-// held returns how many attempts the runtime remembers.
+// held returns how many attempts the runtime has not forgotten.
 func (r *scripted) held() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

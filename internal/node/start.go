@@ -18,7 +18,7 @@ const (
 	maxRetryAfter = time.Minute
 )
 
-// start makes an attempt at a container, or notes why there could be none.
+// start starts a container, or stores why it could not.
 func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.Start) {
 	c, reason, err := w.containers.Make(ctx, w.startOf(p, api, s))
 	var waiting *images.Waiting
@@ -35,7 +35,7 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 	}
 	status, err := w.runtime.Start(ctx, c)
 	if ctx.Err() != nil {
-		// The next run finds out from the runtime whether this start came through.
+		// The next run asks the runtime whether this start has succeeded.
 		return
 	}
 	if err != nil {
@@ -45,10 +45,10 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 	delete(p.startFailures, s.Container.Name)
 	delete(p.tries, s.Container.Name)
 	delete(p.wantedSince, s.Container.Name)
-	if status.StartError != "" && p.first(lifecycle.EventKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
+	if status.StartError != "" && p.firstTime(lifecycle.EventKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
 		w.events.Eventf(api, corev1.EventTypeWarning, "Failed", "Error: container %s could not start: %s", c.Container, status.StartError)
 	}
-	w.events.readOnly(p, api, status)
+	w.events.recordReadOnly(p, api, status)
 	p.addRuntimeStatus(status)
 }
 
@@ -58,20 +58,20 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 		Pod:                    api,
 		Spec:                   s.Container,
 		Attempt:                s.Attempt,
-		Since:                  p.wanted(name),
+		Since:                  p.firstWanted(name),
 		VolumesDir:             w.dirs.volumes(p.uid),
 		LogPath:                w.logs.Path(api, name, s.Attempt),
 		TerminationMessageFile: w.dirs.terminationMessage(runtime.ID{PodUID: p.uid, Container: name, Attempt: s.Attempt}),
 		Warn: func(reason, message string) {
-			if p.first(lifecycle.EventKey{Reason: reason}) {
+			if p.firstTime(lifecycle.EventKey{Reason: reason}) {
 				w.events.Event(api, corev1.EventTypeWarning, reason, message)
 			}
 		},
 	}
 }
 
-// retryStart has the start tried again, later each time. Whatever changes in the pod's ConfigMaps and Secrets has it
-// tried at once.
+// retryStart stores why a start failed, to be tried again with growing delays. A change of the pod's ConfigMaps or
+// Secrets leads to a try at once.
 func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reason string, err error) {
 	name := s.Container.Name
 	if p.startFailures == nil {
@@ -90,12 +90,12 @@ func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reas
 	if reason == containers.ReasonCreating {
 		event = "FailedMount"
 	}
-	if p.first(lifecycle.EventKey{Reason: event, Container: name, Attempt: s.Attempt}) {
+	if p.firstTime(lifecycle.EventKey{Reason: event, Container: name, Attempt: s.Attempt}) {
 		w.events.Eventf(api, corev1.EventTypeWarning, event, "Error: %v", err)
 	}
 }
 
-// awaitImage has the start tried again when the image may be there.
+// awaitImage stores that a start waits for its image.
 func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, waiting *images.Waiting) {
 	if p.startFailures == nil {
 		p.startFailures = map[string]lifecycle.StartFailure{}
@@ -111,8 +111,8 @@ func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, wait
 	w.events.Eventf(api, kind, reason, "%s", waiting.Message)
 }
 
-// wanted is when the container was to be started first.
-func (p *pod) wanted(container string) (since time.Time) {
+// firstWanted returns when the pending start of the container was first tried.
+func (p *pod) firstWanted(container string) (since time.Time) {
 	if since, ok := p.wantedSince[container]; ok {
 		return since
 	}
@@ -123,7 +123,7 @@ func (p *pod) wanted(container string) (since time.Time) {
 	return p.wantedSince[container]
 }
 
-// retryDelay is the delay before the next try, after so many.
+// retryDelay returns the delay before the next try, after so many.
 func retryDelay(tries int) time.Duration {
 	return min(retryAfter<<min(tries, 16), maxRetryAfter)
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// leaveWithin bounds how long a node that stops waits for containers that it has told to end.
-const leaveWithin = abandonedGrace + 500*time.Millisecond
+// stopTimeout bounds how long a stopping node waits for containers that it has told to stop.
+const stopTimeout = vanishedGrace + 500*time.Millisecond
 
-// stopOrphansAtExit ends containers whose pods are gone: the API server does not show them any more. All others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
+// stopOrphansAtExit stops containers whose pods are gone from the API server. All others run on. The workers have ended
+// by now, and may have missed the deletion of a pod or the start of a container.
 func (n *Node) stopOrphansAtExit(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.times.leaveWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.times.stopTimeout)
 	defer cancel()
 	left := n.stopOrphans(ctx)
 	for len(left) > 0 {
@@ -34,19 +35,19 @@ func (n *Node) stopOrphansAtExit(ctx context.Context) {
 	}
 }
 
-// stopOrphans returns the containers that it has told to end.
+// stopOrphans stops the containers without a pod, and returns those that it has told to stop.
 func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 	stopped := map[runtime.ID]bool{}
 	attempts, err := n.Runtime.List(ctx)
 	if err != nil {
-		warn(ctx, "look for containers without a pod", err)
+		warn(ctx, "list containers without a pod", err)
 		return stopped
 	}
 	for _, s := range attempts {
 		if s.State != runtime.Running || !n.orphaned(ctx, s) {
 			continue
 		}
-		if err := n.Runtime.Stop(ctx, s.ID, abandonedGrace); err != nil {
+		if err := n.Runtime.Stop(ctx, s.ID, vanishedGrace); err != nil {
 			warn(ctx, "stop container", err, "pod", s.PodUID, "container", s.Container)
 			continue
 		}
@@ -55,7 +56,7 @@ func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 	return stopped
 }
 
-// orphaned asks the API server, since informers lag behind.
+// orphaned reports whether the pod of an attempt is gone. It asks the API server, as informers lag behind.
 func (n *Node) orphaned(ctx context.Context, s runtime.Status) bool {
 	api, err := n.Client.Pods().Get(ctx, s.PodNamespace, s.PodName)
 	return apierrors.IsNotFound(err) || err == nil && api.UID != s.PodUID

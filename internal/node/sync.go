@@ -11,14 +11,14 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// sync brings one pod forward as far as it goes now. A start is followed by another look, since the next container
-// may start on it.
+// sync repeats step until there is nothing more to do now. After a start it decides again, as the next container may
+// start then.
 func (w *podWorkers) sync(ctx context.Context, p *pod) {
 	for ctx.Err() == nil && w.step(ctx, p) {
 	}
 }
 
-// step decides once about the pod and does what was decided. It reports whether to decide again at once.
+// step decides once about the pod and applies the decision. It reports whether to decide again at once.
 func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.processRuntimeStatuses(ctx, p)
 	api, gone := p.current()
@@ -32,14 +32,14 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.observeFirst(p, api)
 	w.refresh(ctx, p, api)
 	t := now()
-	placed := w.placer.admit(api, !p.startTime.IsZero())
-	if placed {
-		p.takeStart(t)
+	admitted := w.scheduler.admit(api, !p.startTime.IsZero())
+	if admitted {
+		p.setStartTime(t)
 	}
 	d := lifecycle.Decide(lifecycle.Observation{
 		Pod:           api,
 		Now:           t,
-		Placed:        placed,
+		Admitted:      admitted,
 		StartTime:     p.startTime,
 		Containers:    p.containers,
 		StartFailures: p.startFailures,
@@ -59,9 +59,9 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	case len(d.Start) > 0:
 		return true
 	case d.Ended:
-		w.placer.release(p.uid)
+		w.scheduler.release(p.uid)
 		return w.status.reportEnd(ctx, p, api, w.status.bind(d.Status))
-	case !placed:
+	case !admitted:
 		w.status.reportWaiting(ctx, p, api, t)
 	default:
 		w.status.report(ctx, p, api, d, t)
@@ -69,10 +69,10 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	return false
 }
 
-// observeFirst looks at a pod for the first time: what its stored status tells of an earlier life, and whether this node
-// can run it.
+// observeFirst prepares the first decision about a pod: it restores what the stored status says of an earlier run of
+// the node, and checks whether this node can run the pod.
 func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
-	if p.known {
+	if p.restored {
 		return
 	}
 	p.mu.Lock()
@@ -81,15 +81,15 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 		p.eviction = e
 	}
 	p.mu.Unlock()
-	p.known = true
+	p.restored = true
 	p.startTime = firstStart(p, api)
 	if err := w.containers.Check(api); err != nil {
 		p.refusal = &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}
 	}
-	w.uses.add(api)
+	w.configUsers.add(api)
 }
 
-// firstStart is when a pod of an earlier life was taken; zero for a new pod.
+// firstStart returns when a pod of an earlier run was started; zero for a new pod.
 func firstStart(p *pod, api *corev1.Pod) time.Time {
 	if api.Status.StartTime != nil {
 		return api.Status.StartTime.Time
@@ -105,19 +105,21 @@ func firstStart(p *pod, api *corev1.Pod) time.Time {
 	return first
 }
 
-// processRuntimeStatuses files what the runtime has told, and lets it forget attempts that will not be asked for again.
+// processRuntimeStatuses adds the statuses from the runtime to the histories of the containers, and lets the runtime
+// forget attempts older than the previous one.
 func (w *podWorkers) processRuntimeStatuses(ctx context.Context, p *pod) {
-	for _, s := range p.open() {
+	for _, s := range p.takeRuntimeStatuses() {
 		api, _ := p.current()
-		if outdated := p.add(w.withMessage(api, s)); len(outdated) > 0 {
+		if outdated := p.addAttempt(w.withMessage(api, s)); len(outdated) > 0 {
 			if err := w.runtime.Forget(ctx, outdated...); err != nil {
-				warn(ctx, "the runtime keeps an old attempt", err, "pod", p.uid)
+				warn(ctx, "forget old attempts", err, "pod", p.uid)
 			}
 		}
 	}
 }
 
-// refresh rewrites volumes, and tries again what has been hindered, once something has changed that may matter.
+// refresh rewrites volumes, and drops start failures so that these starts are tried again, once an object has changed
+// that the pod refers to.
 func (w *podWorkers) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 	p.mu.Lock()
 	stale := p.stale
@@ -135,7 +137,7 @@ func (w *podWorkers) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 	}
 }
 
-// stop returns when to try again what could not be stopped.
+// stop stops containers. It returns when to try again if one could not be stopped; zero if all could.
 func (w *podWorkers) stop(ctx context.Context, p *pod, stops []lifecycle.Stop) (retry time.Time) {
 	for _, s := range stops {
 		by := now().Add(s.Grace)
@@ -144,7 +146,7 @@ func (w *podWorkers) stop(ctx context.Context, p *pod, stops []lifecycle.Stop) (
 			retry = now().Add(retryAfter)
 			continue
 		}
-		p.stopping(s.ID.Container, by)
+		p.setStopBy(s.ID.Container, by)
 	}
 	return retry
 }

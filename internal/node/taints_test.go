@@ -10,8 +10,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// tainted makes the node's object before the node does.
-func (h *house) tainted(list ...corev1.Taint) *corev1.Node {
+// createTaintedNode creates the Node before the node registers itself.
+func (h *testNode) createTaintedNode(list ...corev1.Taint) *corev1.Node {
 	h.t.Helper()
 	object, err := h.client.Nodes().Create(h.t.Context(), &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "here"}, Spec: corev1.NodeSpec{Taints: list},
@@ -22,7 +22,7 @@ func (h *house) tainted(list ...corev1.Taint) *corev1.Node {
 	return object
 }
 
-func (h *house) taint(object *corev1.Node, list ...corev1.Taint) {
+func (h *testNode) setTaints(object *corev1.Node, list ...corev1.Taint) {
 	h.t.Helper()
 	if _, err := h.client.Nodes().Modify(h.t.Context(), object, func(n *corev1.Node) { n.Spec.Taints = list }); err != nil {
 		h.t.Fatal(err)
@@ -41,8 +41,8 @@ func tolerates(key string, seconds *int64) func(*corev1.Pod) {
 
 func TestANodeTakesNoPodThatDoesNotTolerateItsTaints(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
-	object := h.tainted(corev1.Taint{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule})
+	h := newTestNode(t, rt)
+	object := h.createTaintedNode(corev1.Taint{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule})
 	h.startNode(nil)
 	kept := h.create(build("kept", []string{"exit", "0"}, nil))
 	h.until(kept, "the pod says why it waits", func(p *corev1.Pod) bool {
@@ -54,14 +54,14 @@ func TestANodeTakesNoPodThatDoesNotTolerateItsTaints(t *testing.T) {
 	if n := len(rt.startedOf(kept.UID)); n != 0 {
 		t.Errorf("started %d times", n)
 	}
-	h.taint(object)
+	h.setTaints(object)
 	h.until(kept, "the pod runs once the taint is gone", inPhase(corev1.PodSucceeded))
 }
 
-func TestATaintSendsPodsAway(t *testing.T) {
+func TestATaintEvictsPods(t *testing.T) {
 	rt := newScripted()
-	h := newHouse(t, rt)
-	object := h.tainted()
+	h := newTestNode(t, rt)
+	object := h.createTaintedNode()
 	h.startNode(nil)
 	watched := func(change func(*corev1.Pod)) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
@@ -75,7 +75,7 @@ func TestATaintSendsPodsAway(t *testing.T) {
 	for _, p := range []*corev1.Pod{leaves, stays, later} {
 		h.until(p, "the pod runs", inPhase(corev1.PodRunning))
 	}
-	h.taint(object, corev1.Taint{Key: "repair", Effect: corev1.TaintEffectNoExecute})
+	h.setTaints(object, corev1.Taint{Key: "repair", Effect: corev1.TaintEffectNoExecute})
 	for pod, want := range map[*corev1.Pod]string{
 		leaves: "the node has the taint repair:NoExecute, which the pod does not tolerate",
 		later:  "the node has the taint repair:NoExecute, which the pod does not tolerate for longer than 1s",

@@ -16,8 +16,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// podWorkers bring pods forward: they start and stop containers, and see to what belongs to a pod from its admission to
-// its end. One of them at a time has a pod, and it alone writes what only workers write of it; see pod.
+// podWorkers sync pods: they start and stop containers, and manage all that belongs to a pod from its admission to its
+// end. Only one of them at a time syncs a pod, and it alone writes the second group of the pod's fields.
 type podWorkers struct {
 	queue workqueue.TypedInterface[types.UID]
 
@@ -26,26 +26,26 @@ type podWorkers struct {
 	client  client.Resource[*corev1.Pod]
 	runtime runtime.Runtime
 	pods    *pods
-	// containers, dirs and logs are what a container is made of, and what it leaves.
-	containers *containers.Maker
-	dirs       *podDirs
-	logs       *podlogs.Store
-	keeper     *podlogs.Keeper
-	placer     *scheduler
-	uses       *configUsers
-	alarm      *alarm.Alarm[types.UID]
-	status     *statusManager
-	events     podEvents
+	// containers makes containers; dirs and logs are where they leave files.
+	containers   *containers.Maker
+	dirs         *podDirs
+	logs         *podlogs.Store
+	logRetention *podlogs.Retention
+	scheduler    *scheduler
+	configUsers  *configUsers
+	alarm        *alarm.Alarm[types.UID]
+	status       *statusManager
+	events       podEvents
 }
 
-// wake has pods looked at.
+// wake requeues pods.
 func (w *podWorkers) wake(uids ...types.UID) {
 	for _, uid := range uids {
 		w.queue.Add(uid)
 	}
 }
 
-// run has so many workers work until ctx ends.
+// run runs so many workers until ctx ends.
 func (w *podWorkers) run(ctx context.Context, workers int) {
 	var all sync.WaitGroup
 	for range workers {
@@ -76,9 +76,9 @@ func (w *podWorkers) syncOne(ctx context.Context, uid types.UID) {
 	}
 }
 
-// taken reports whether the pod is this node's: it is bound to it, or has its share of the machine and will be.
+// taken reports whether the pod is this node's: it is bound to it, or has its resources and will be bound.
 func (w *podWorkers) taken(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName == w.node || w.placer.holds(pod.UID)
+	return pod.Spec.NodeName == w.node || w.scheduler.hasReserved(pod.UID)
 }
 
 func (w *podWorkers) host(pod *corev1.Pod) lifecycle.Host {

@@ -9,7 +9,7 @@ import (
 const (
 	berlin   = "Europe/Berlin"
 	newYork  = "America/New_York"
-	lordHowe = "Australia/Lord_Howe" // Its clocks are changed by half an hour.
+	lordHowe = "Australia/Lord_Howe" // Its clocks change by half an hour.
 )
 
 type calendarCase struct {

@@ -15,7 +15,8 @@ type clock struct {
 	since int64
 }
 
-// No cron expression leaves out more than eight years: those around 2100 between two 29ths of February.
+// longestGap is more than the longest time between two due times of a cron expression: the eight years from 29 February 2096
+// to the next.
 const longestGap = 9 * 366 * day
 
 func (c clock) next(after int64) (int64, bool) {
@@ -50,11 +51,11 @@ type fields struct {
 	seconds []int64 // of a day, in order
 	// days, months and weekdays have a bit for each.
 	days, months, weekdays uint64
-	// eitherDay: the author restricted both days and weekdays, and means days that are of one or the other.
+	// eitherDay reports whether both days and weekdays are restricted: then a day has to match one of them, else both.
 	eitherDay bool
 }
 
-// star is the bit by which the library remembers that a field was not restricted.
+// star is the bit that the library sets in a field that is not restricted.
 const star = 1 << 63
 
 func fieldsOf(s *cron.SpecSchedule) fields {
@@ -67,7 +68,7 @@ func fieldsOf(s *cron.SpecSchedule) fields {
 	}
 }
 
-// secondsOf are the seconds of a day at which these minutes of these hours begin.
+// secondsOf returns the seconds of a day at which these minutes of these hours begin.
 func secondsOf(minutes, hours uint64) []int64 {
 	var all []int64
 	for h := range int64(24) {
@@ -80,13 +81,13 @@ func secondsOf(minutes, hours uint64) []int64 {
 	return all
 }
 
-// first is the first time in (after, until], of a clock that is never set.
+// first returns the first time in (after, until]. All are wall-clock times within one span, without clock changes.
 func (f fields) first(after, until int64) (int64, bool) {
 	for d := dayOf(after); d*day <= until; d++ {
 		if !f.onDay(d) {
 			continue
 		}
-		if i := f.upTo(after - d*day); i < len(f.seconds) {
+		if i := f.countUpTo(after - d*day); i < len(f.seconds) {
 			w := d*day + f.seconds[i]
 			return w, w <= until
 		}
@@ -94,13 +95,13 @@ func (f fields) first(after, until int64) (int64, bool) {
 	return 0, false
 }
 
-// all is how many times there are in (after, until], and the last of them.
+// all returns how many times there are in (after, until], and the last of them.
 func (f fields) all(after, until int64) (n, last int64) {
 	for d := dayOf(after); d*day <= until; d++ {
 		if !f.onDay(d) {
 			continue
 		}
-		from, to := f.upTo(after-d*day), f.upTo(until-d*day)
+		from, to := f.countUpTo(after-d*day), f.countUpTo(until-d*day)
 		if from < to {
 			n, last = n+int64(to-from), d*day+f.seconds[to-1]
 		}
@@ -108,8 +109,8 @@ func (f fields) all(after, until int64) (n, last int64) {
 	return n, last
 }
 
-// upTo is how many of the times of a day come up to and with this second of it.
-func (f fields) upTo(second int64) int {
+// countUpTo returns how many times of a day are at or before this second of the day.
+func (f fields) countUpTo(second int64) int {
 	switch {
 	case second < 0:
 		return 0
@@ -119,7 +120,7 @@ func (f fields) upTo(second int64) int {
 	return sort.Search(len(f.seconds), func(i int) bool { return f.seconds[i] > second })
 }
 
-// onDay tells whether this day since 1970 is one.
+// onDay reports whether the fields match a day, counted from 1 January 1970.
 func (f fields) onDay(d int64) bool {
 	if bits.OnesCount64(f.months) == 0 || len(f.seconds) == 0 {
 		return false

@@ -11,9 +11,9 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// ParseCron reads the schedule of a CronJob: five fields, or @hourly and its like. The zone is never part of it.
+// ParseCron parses the schedule of a CronJob: five fields, or a descriptor such as @hourly. A time zone in it is an error.
 func ParseCron(text string) (Spec, error) {
-	// The library takes a leading zone apart before it looks whether a schedule follows, and panics if none does.
+	// The library splits off a leading zone first, and panics if no schedule follows it.
 	if strings.Contains(text, "TZ") {
 		return Spec{}, errors.New(zoneInCron(text))
 	}
@@ -45,7 +45,7 @@ func zoneInCron(text string) string {
 	return "must not hold TZ or CRON_TZ: set timeZone instead"
 }
 
-// every is due one period after the schedule was taken up, and then each period.
+// every is due one period after the schedule came into force, and then each period.
 func every(period int64) Spec {
 	return Spec{in: func(zone *time.Location, since int64) sequence {
 		return between(anchor{at: since, zone: zone}, math.MaxInt64, duration{seconds: period}, since)

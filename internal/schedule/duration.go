@@ -6,14 +6,14 @@ type duration struct {
 	months, days, seconds int64
 }
 
-// No duration is longer than the years that there are.
+// The maximum of each part of a duration: 9999 years, as no due time is later than that.
 const (
 	maxMonths  = 9999 * 12
 	maxDays    = 9999 * 366
 	maxSeconds = maxDays * day
 )
 
-// from tells the time after k durations.
+// from returns a function that computes the time k durations after a.
 func (d duration) from(a anchor) func(k int64) int64 {
 	if d.months == 0 && d.days == 0 {
 		return func(k int64) int64 { return a.at + k*d.seconds }
@@ -24,7 +24,7 @@ func (d duration) from(a anchor) func(k int64) int64 {
 	}
 	return func(k int64) int64 {
 		if k == 0 {
-			return a.at // A clock that shows this time twice does not tell which of both is meant.
+			return a.at // Clocks may show the start's time twice; a.at says which of the two is meant.
 		}
 		return start.plus(k*d.months, k*d.days).instant(a.zone) + k*d.seconds
 	}

@@ -51,7 +51,8 @@ func elementsOf(text string) []element {
 	return all
 }
 
-// checkElements tells whether all elements have units, in their order; offered are those to be proposed.
+// checkElements returns an error unless all elements have units, in order and each at most once. offered are the units that
+// the error proposes.
 func checkElements(text string, all []element, units, offered string) error {
 	last := -1
 	for _, e := range all {
@@ -67,7 +68,7 @@ func checkElements(text string, all []element, units, offered string) error {
 	return nil
 }
 
-// withUnits proposes text with each of the units after number, which ends it.
+// withUnits returns a proposal: text, which ends in number, with each of the units after it.
 func withUnits(text, number, units string) string {
 	var all []string
 	before, _ := strings.CutSuffix(text, number)
@@ -79,7 +80,7 @@ func withUnits(text, number, units string) string {
 	return fmt.Sprintf("%s or %s (%s)", strings.Join(all[:last], ", "), all[last], names[units])
 }
 
-// sum adds the elements up.
+// sum returns the duration that the elements add up to.
 func sum(text string, date, clock []element) (duration, error) {
 	var d duration
 	for _, e := range date {
@@ -121,7 +122,7 @@ func tooLong(text string) error {
 	return fmt.Errorf("duration %q is too long: write less than 9999 years", text)
 }
 
-// seconds are those of an element of the time. Only the last may have a fraction, if it makes whole seconds.
+// seconds returns an element of the time part in seconds. Only the last one may have a fraction, if it makes whole seconds.
 func (e element) seconds(last bool) (int64, error) {
 	unit := map[string]int64{"H": hour, "M": minute, "S": 1}[e.unit]
 	n, err := strconv.ParseInt(e.whole, 10, 64)
@@ -146,7 +147,7 @@ func (e element) seconds(last bool) (int64, error) {
 	return n*unit + parts*unit/scale, nil
 }
 
-// suggestDuration guesses what a malformed duration was to be.
+// suggestDuration guesses what a malformed duration was meant to be.
 func suggestDuration(text string) string {
 	upper := strings.ToUpper(text)
 	candidates := []string{

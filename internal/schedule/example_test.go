@@ -7,7 +7,7 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// A schedule is read first, and then placed in a zone and in time. The clocks of this zone change on March 29.
+// A schedule is parsed first, and then given a time zone and a beginning. The clocks of this zone change on March 29.
 func ExampleParse() {
 	spec, err := schedule.Parse("30 6 * * mon-fri")
 	if err != nil {
@@ -30,7 +30,7 @@ func ExampleParse() {
 	// Wed, 01 Apr 2026 06:30:00 +0200
 }
 
-// A repeating interval keeps the day of its start, as far as a month has it.
+// A repeating interval of months keeps the day of its start. In a shorter month it is due on the last day.
 func ExampleParseInterval() {
 	spec, err := schedule.ParseInterval("R4/2026-01-31T09:00:00Z/P1M")
 	if err != nil {

@@ -22,7 +22,7 @@ func FuzzParseCron(f *testing.F) {
 	fuzz(f, ParseCron)
 }
 
-// fuzz wants an error or a schedule that answers, for every text.
+// fuzz expects, for every text, an error with a message or a schedule with consistent answers.
 func fuzz(f *testing.F, parse func(string) (Spec, error)) {
 	z := zone(f, lordHowe)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -55,7 +55,7 @@ func TestWhatIntervalsMean(t *testing.T) {
 	}
 }
 
-// badIntervals are texts and what has to be said about them.
+// badIntervals are texts, each with what its error has to contain.
 var badIntervals = map[string][2]string{
 	"the example of the first proposal": {"R5/T01:00:00/PT01", "no unit after 01: write PT01H, PT01M or PT01S"},
 	"a date without a unit":             {"R5/T01:00:00/P1", "write P1D, P1M or P1Y"},
@@ -160,7 +160,7 @@ func TestBadIntervals(t *testing.T) {
 	}
 }
 
-func TestNoTextIsAskedForWithExamples(t *testing.T) {
+func TestAnEmptyTextIsAnErrorWithExamples(t *testing.T) {
 	for _, text := range []string{"", "  ", "\n"} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "must say when") {
 			t.Errorf("%q: got %v", text, err)

@@ -11,13 +11,13 @@ import (
 
 const intervalExample = "R5/T01:00:00/PT1H is five times, every hour, first at 01:00"
 
-// maxLength is of the text of an interval: far more than any needs.
+// maxLength bounds the text of an interval, in bytes: far more than any interval needs.
 const maxLength = 100
 
-// maxRuns is how many runs an interval may ask for: enough for every second of thirty years.
+// maxRuns is how many runs an interval may have: enough for one every second for thirty years.
 const maxRuns = 999_999_999
 
-// ParseInterval reads a repeating interval of ISO 8601, R[n]/<start>/<duration>: n due times (without n: for ever), the
+// ParseInterval parses a repeating interval of ISO 8601, R[n]/<start>/<duration>: n due times (without n: for ever), the
 // first at start, one duration apart. Each is start + k durations, so that a month that is too short for a day does not
 // move those after it.
 func ParseInterval(text string) (Spec, error) {
@@ -45,7 +45,7 @@ func ParseInterval(text string) (Spec, error) {
 	}}, nil
 }
 
-// threeParts is what was probably meant.
+// threeParts returns what an interval that does not have three parts was probably meant to be.
 func threeParts(parts []string) string {
 	switch last := parts[len(parts)-1]; {
 	case !strings.HasPrefix(last, "P"):
@@ -60,7 +60,7 @@ func threeParts(parts []string) string {
 
 var runsPattern = regexp.MustCompile(`^R([0-9]*)$`)
 
-// parseRuns reads the number of due times.
+// parseRuns parses the number of due times.
 func parseRuns(text string) (int64, error) {
 	m := runsPattern.FindStringSubmatch(text)
 	if m == nil {
@@ -79,7 +79,7 @@ func parseRuns(text string) (int64, error) {
 	return n, nil
 }
 
-// between are n times from a on, one duration apart, without those up to since.
+// between returns n times from a on, one duration apart, without those at or before since. If a.due, a itself is kept.
 func between(a anchor, n int64, d duration, since int64) progression {
 	p := progression{at: d.from(a), start: a.at, shortest: d.shortest(), longest: d.longest()}
 	p.end = min(n, max(0, lastSecond-a.at+clockChangeMargin)/p.shortest+1)

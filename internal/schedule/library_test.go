@@ -8,8 +8,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// kubernetes are the times at which kube-controller-manager starts Jobs in [from, until]: it puts the zone before the
-// expression and asks this library again and again.
+// kubernetes returns the times in (from, until] at which kube-controller-manager starts Jobs: it puts the zone before the
+// expression and calls the library's Next again and again.
 func kubernetes(t *testing.T, text, zoneName string, from, until time.Time) []string {
 	t.Helper()
 	s, err := cron.ParseStandard("TZ=" + zoneName + " " + text)
@@ -39,7 +39,7 @@ var expressions = []string{
 	"30 1-3 * * 0", "30 2 29 3 *", "0 0 1 * *", "30 2 * 3,10 0", "45 1 1-8 11 *", "0 3 31 * 1", "0 0 29 2 *", "@hourly", "@weekly",
 }
 
-// In zones whose clocks are changed by whole hours in the middle of the night, a year is the same as in Kubernetes.
+// In zones whose clocks change by a whole hour, and not at midnight, all due times of a year are as in Kubernetes.
 func TestCronIsDueAsInKubernetes(t *testing.T) {
 	from := time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)
 	for _, name := range []string{berlin, newYork, "UTC", "Australia/Sydney", "America/St_Johns", "Asia/Kolkata"} {
@@ -52,8 +52,8 @@ func TestCronIsDueAsInKubernetes(t *testing.T) {
 	}
 }
 
-// Elsewhere Kubernetes leaves out times that clocks do show, and whether it does depends on when it is asked. Here they
-// are due; nothing else is different.
+// In other zones Kubernetes leaves out times that clocks do show, depending on the time from which it computes the next one.
+// Here they are due; nothing else is different.
 func TestWhatKubernetesLeavesOut(t *testing.T) {
 	from := time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)
 	for sentence, c := range map[string]struct {

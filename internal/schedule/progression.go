@@ -6,11 +6,12 @@ import "sort"
 type progression struct {
 	first, end int64
 	at         func(k int64) int64
-	// start is at(0). From one time to the next it takes at least shortest and at most longest, but for slack in all.
+	// start is at(0). Times k and k+1 are between shortest and longest apart, but clock changes can move each of them by up to
+	// clockChangeMargin.
 	start, shortest, longest int64
 }
 
-// clockChangeMargin is by how much the changes of clocks can move a time.
+// clockChangeMargin is how far clock changes can move a time.
 const clockChangeMargin = 2 * day
 
 func (p progression) next(after int64) (int64, bool) {
@@ -29,7 +30,7 @@ func (p progression) count(after, until int64) (int64, int64) {
 	return to - from, p.at(to - 1)
 }
 
-// following is the first k that is due after t, found by bisection of those that can be.
+// following returns the first k whose time is after t, found by binary search between the bounds that longest and shortest give.
 func (p progression) following(t int64) int64 {
 	low := p.within((t - p.start - clockChangeMargin) / p.longest)
 	high := p.within((t-p.start+clockChangeMargin)/p.shortest + 1)

@@ -21,7 +21,7 @@ func anyZone(t *rapid.T) *time.Location {
 func anyTime(t *rapid.T, name string) time.Time {
 	const from, to = -4e9, 8e9 // 1843 … 2223
 	near := rapid.Int64Range(from, to)
-	change := rapid.Custom(func(t *rapid.T) int64 { // Around the changes that the calendar tests look at.
+	change := rapid.Custom(func(t *rapid.T) int64 { // Around the clock changes of the calendar tests.
 		c := rapid.SampledFrom([]int64{1774746000, 1772953200, 1775314800, 1792890000, 1793509200, 1791039600, 1325239200, 788871600}).Draw(t, "change")
 		return c + rapid.Int64Range(-3*day, 3*day).Draw(t, "off")
 	})
@@ -74,7 +74,7 @@ func anyCron(t *rapid.T) string {
 	return fmt.Sprintf("%s %s %s %s %s", anyField(t, 0, 59), anyField(t, 0, 23), anyField(t, 1, 31), anyField(t, 1, 12), anyField(t, 0, 6))
 }
 
-// Next, Due and Count say the same, and it does not matter from where one asks.
+// Next, Due and Count agree, whatever time between two due times they start from.
 func TestNextDueAndCountAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.Custom(anyInterval), rapid.Custom(anyCron)).Draw(t, "spec")
@@ -149,7 +149,7 @@ func TestCronIsDueWhenClocksShowIt(t *testing.T) {
 		f := fields{days: rapid.Uint64().Draw(t, "days"), months: 1<<13 - 1, weekdays: rapid.Uint64().Draw(t, "weekdays"), eitherDay: rapid.Bool().Draw(t, "either")}
 		f.seconds = secondsOf(minutes, hours)
 		z, since := anyZone(t), anyTime(t, "since")
-		if since.Year() < 1973 { // Offsets had seconds, and no minute of a clock was one of UTC.
+		if since.Year() < 1973 { // Some offsets had seconds, so that minutes did not begin together with those of UTC.
 			t.Skip()
 		}
 		got := timeline{clock{fields: f, zone: z, since: since.Unix()}}.Due(since, since.Add(5*day*time.Second), 1<<20)
@@ -174,7 +174,8 @@ func TestCronIsDueWhenClocksShowIt(t *testing.T) {
 	})
 }
 
-// An interval of calendar units shows the time of its start on the day that the calendar gives, wherever clocks show it.
+// An interval of months and days is due at the wall-clock time of its start, on the day that the calendar gives, unless clocks
+// skip that time.
 func TestIntervalsShowTheTimeOfTheirStart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, first := anyZone(t), anyTime(t, "start").UTC().Truncate(time.Minute)
@@ -199,7 +200,7 @@ func TestIntervalsShowTheTimeOfTheirStart(t *testing.T) {
 	})
 }
 
-// clocksShow tells whether there is an instant at which clocks of the zone show what a clock of UTC shows at `want`.
+// clocksShow reports whether there is an instant at which clocks of the zone show what a clock in UTC shows at `want`.
 func clocksShow(want time.Time, z *time.Location) bool {
 	for _, probe := range []time.Duration{-30 * time.Hour, 30 * time.Hour} {
 		_, offset := want.Add(probe).In(z).Zone()
@@ -210,7 +211,7 @@ func clocksShow(want time.Time, z *time.Location) bool {
 	return false
 }
 
-// Whatever is asked, there is an answer, and at once.
+// Times far outside the supported years get an answer, too, and quickly.
 func TestTimesOutOfReach(t *testing.T) {
 	times := []time.Time{{}, time.Unix(-1<<63, 0), time.Unix(1<<63-1, 0), instant(lastSecond).Add(time.Second)}
 	for _, text := range []string{"R//PT1S", "R/2026-03-01/P1M", "R/0001-01-01/P1D", "R7/01:00/P9999Y", "0 0 30 2 *", "@every 2562047h", ",, , , , ,"} {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Schedule knows when something is due.
+// Schedule computes due times.
 type Schedule interface {
-	// Next is the first due time after `after`. Not ok: never again.
+	// Next returns the first due time after `after`. It is not ok if there is none.
 	Next(after time.Time) (due time.Time, ok bool)
-	// Due are the first due times in (after, until], at most limit of them.
+	// Due returns the first due times in (after, until], at most limit of them.
 	Due(after, until time.Time, limit int) []time.Time
-	// Count tells how many due times there are in (after, until], and the last of them.
+	// Count returns how many due times there are in (after, until], and the last of them.
 	Count(after, until time.Time) (n int64, last time.Time)
 }
 
-// Spec is a schedule that has been read, before its zone and its beginning are known.
+// Spec is a parsed schedule, which still needs a time zone and a beginning.
 type Spec struct {
 	in func(zone *time.Location, since int64) sequence
 }
 
-// In is the schedule of a Spec that was taken up at `since`: nothing is due then or before, but the first time of an
-// interval without a start, which is due at since itself. Times that name no zone are in `zone`.
+// In returns the schedule of a Spec that came into force at `since`. Nothing is due then or before, except that an interval
+// without a start is first due at `since` itself. Times without a zone are in `zone`.
 func (s Spec) In(zone *time.Location, since time.Time) Schedule {
 	return timeline{s.in(zone, seconds(since))}
 }
 
-// Parse reads a repeating interval, if text looks like one, or else a cron expression.
+// Parse parses a repeating interval, if text looks like one, or else a cron expression.
 func Parse(text string) (Spec, error) {
 	trimmed := strings.TrimSpace(text)
 	switch {
@@ -39,7 +39,7 @@ func Parse(text string) (Spec, error) {
 	return ParseCron(text)
 }
 
-// No cron expression starts with one of these letters, or has such a step.
+// looksLikeInterval reports whether text is meant to be an interval: no cron expression begins with R or P, or contains /P.
 func looksLikeInterval(text string) bool {
 	return text != "" && strings.ContainsRune("RrPp", rune(text[0])) || strings.Contains(text, "/P")
 }
@@ -50,7 +50,7 @@ type sequence interface {
 	count(after, until int64) (n, last int64)
 }
 
-// timeline is a sequence told in times.
+// timeline makes a Schedule of a sequence.
 type timeline struct{ sequence }
 
 func (t timeline) Next(after time.Time) (time.Time, bool) {
@@ -83,8 +83,8 @@ func (t timeline) Count(after, until time.Time) (int64, time.Time) {
 	return n, instant(last)
 }
 
-// seconds are those of a time between the years 1 and 9999. That it is rounded down changes no answer, as due times are
-// whole seconds.
+// seconds returns a time in seconds since 1970, limited to the years 1 to 9999. Rounding down changes no answer, as due
+// times are whole seconds.
 func seconds(t time.Time) int64 {
 	return min(max(t.Unix(), time.Time{}.Unix()), lastSecond)
 }

@@ -11,13 +11,13 @@ import (
 
 // start is the second part of an interval.
 type start struct {
-	now  bool           // it was left out
-	date *wallClock     // nil where there is only a time
+	now  bool           // the start is empty
+	date *wallClock     // nil if there is only a time
 	time int64          // of the day, in seconds
-	zone *time.Location // nil where none is named
+	zone *time.Location // nil if there is no offset
 }
 
-// in finds the start for a schedule that was taken up at since.
+// in returns where a schedule that came into force at since starts.
 func (s start) in(zone *time.Location, since int64) anchor {
 	if s.now {
 		return anchor{at: since, zone: zone, due: true}
@@ -29,7 +29,7 @@ func (s start) in(zone *time.Location, since int64) anchor {
 		return anchorAt(*s.date+wallClock(s.time), zone)
 	}
 	shown := since + spanAt(zone, since).offset
-	// From the day before, as a clock may have been set back over midnight.
+	// Begin with the day before, as clocks may have been set back over midnight.
 	for d := dayOf(shown) - 1; ; d++ {
 		if a := anchorAt(wallClock(d*day+s.time), zone); a.at > since {
 			return a
@@ -42,7 +42,7 @@ type anchor struct {
 	at   int64
 	wall *wallClock
 	zone *time.Location
-	// due tells that the start is due even though it is not after the schedule was taken up.
+	// due reports whether the start is due although it is not after the time at which the schedule came into force.
 	due bool
 }
 
@@ -62,21 +62,21 @@ func parseStart(text string) (start, error) {
 	if text == "" {
 		return start{now: true}, nil
 	}
-	s, err := readStart(text)
+	s, err := parseStartParts(text)
 	if err != nil {
 		return s, fmt.Errorf("start %q %w", text, err)
 	}
 	return s, nil
 }
 
-func readStart(text string) (start, error) {
+func parseStartParts(text string) (start, error) {
 	var s start
 	date, clock, hasT := strings.Cut(text, "T")
 	if !hasT && strings.Contains(date, ":") {
 		date, clock = "", date
 	}
 	if date != "" {
-		w, err := readDate(date)
+		w, err := parseDate(date)
 		if err != nil {
 			return s, err
 		}
@@ -93,11 +93,11 @@ func readStart(text string) (start, error) {
 		return s, err
 	}
 	s.zone = zone
-	s.time, err = readTime(clock)
+	s.time, err = parseClock(clock)
 	return s, err
 }
 
-func readDate(text string) (wallClock, error) {
+func parseDate(text string) (wallClock, error) {
 	m := datePattern.FindStringSubmatch(text)
 	if m == nil {
 		return 0, errors.New("has a date that is not of the form 2026-03-01 or 20260301: " + startRemedy)
@@ -115,7 +115,7 @@ func readDate(text string) (wallClock, error) {
 	return midnight(year, month, dayOfMonth), nil
 }
 
-func readTime(text string) (int64, error) {
+func parseClock(text string) (int64, error) {
 	m := timePattern.FindStringSubmatch(text)
 	switch {
 	case strings.ContainsAny(text, ".,"):
@@ -137,7 +137,7 @@ func readTime(text string) (int64, error) {
 	return int64(h*hour + mi*minute + s), nil
 }
 
-// cutZone takes Z or an offset off a time.
+// cutZone splits Z or an offset off a time.
 func cutZone(text string) (string, *time.Location, error) {
 	m := zonePattern.FindStringSubmatch(text)
 	switch {
@@ -157,7 +157,7 @@ func cutZone(text string) (string, *time.Location, error) {
 	return m[1], time.FixedZone("", offset), nil
 }
 
-// number reads digits that a pattern has found; none are 0.
+// number converts digits that a pattern has matched; "" is 0.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits) //nolint:errcheck // Digits, and few of them.
 	return n

@@ -11,7 +11,7 @@ const (
 	day    = 24 * hour
 )
 
-// lastSecond is the end of the year 9999: API times cannot tell later ones.
+// lastSecond is the end of the year 9999: API objects cannot hold later times.
 var lastSecond = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC).Unix()
 
 // wallClock is what a clock shows, as the seconds since 1970 that it would be if the clock were in UTC.
@@ -21,7 +21,8 @@ func midnight(year, month, dayOfMonth int) wallClock {
 	return wallClock(time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, time.UTC).Unix())
 }
 
-// plus is w some months and days later. Where the month is too short for the day it is the month's last.
+// plus returns w some months and then some days later. If the month is too short for the day, the days are added to the last
+// day of the month.
 func (w wallClock) plus(months, days int64) wallClock {
 	t := time.Unix(int64(w), 0).UTC()
 	first := time.Date(t.Year(), t.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
@@ -30,12 +31,12 @@ func (w wallClock) plus(months, days int64) wallClock {
 	return wallClock(date.Unix() + secondOf(int64(w)))
 }
 
-// instant is when a clock in the zone shows w. Of two instants it is the first; where the clock is set past w it is when
-// the clock would have shown w had it not been set: both are what the old offset gives, and RFC 5545 says.
-// A day that is left out as a whole, where a country changes the side of the date line, is met half a day early, so
-// that it is neither the day before nor the day after.
+// instant returns when a clock in the zone shows w. If it shows w twice, that is the first time. If it skips w, that is when
+// it would have shown w without the change. In both cases the old offset counts, as RFC 5545 says.
+// If a country skips a whole day, by moving over the date line, the result for that day is half a day earlier, so that it
+// is equal to that of neither the day before nor the day after.
 func (w wallClock) instant(zone *time.Location) int64 {
-	// No clock is more than a day off: this is before w, whatever the zone.
+	// No offset is more than a day, so this is before w in every zone.
 	s := spanAt(zone, int64(w)-2*day)
 	for {
 		at := int64(w) - s.offset
@@ -53,10 +54,10 @@ func (w wallClock) instant(zone *time.Location) int64 {
 	}
 }
 
-// span is a time during which the clocks of a zone are not changed. Nothing says that they are changed at its end.
+// span is a period during which the offset of a zone does not change. It need not change at the end either.
 type span struct {
 	end    int64 // exclusive
-	offset int64 // what a clock shows more than UTC
+	offset int64 // how far clocks are ahead of UTC
 }
 
 func spanAt(zone *time.Location, t int64) span {
@@ -64,8 +65,8 @@ func spanAt(zone *time.Location, t int64) span {
 	_, offset := at.Zone()
 	s := span{end: math.MaxInt64, offset: int64(offset)}
 	if _, end := at.ZoneBounds(); !end.IsZero() {
-		// Where rules are followed beyond the known changes, the time package believes that each year ends after 365
-		// days, and bounds for the 366th that are over already. No rule changes clocks on that day.
+		// After the last listed change of a zone, the time package follows a rule and takes each year for 365 days. For a
+		// time on the 366th day it returns an end that has passed. No rule changes clocks on that day.
 		s.end = end.Unix()
 		if s.end <= t {
 			s.end = (dayOf(t) + 1) * day
@@ -74,7 +75,7 @@ func spanAt(zone *time.Location, t int64) span {
 	return s
 }
 
-// dayOf and secondOf take a wall apart; they round down, also before 1970.
+// dayOf and secondOf split a wallClock into days since 1970 and seconds of the day. They round down, also before 1970.
 func dayOf(w int64) int64 { return (w - secondOf(w)) / day }
 
 func secondOf(w int64) int64 { return (w%day + day) % day }

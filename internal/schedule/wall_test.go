@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Spans lead through all time, none is empty, and their offset holds to their last second.
+// Spans cover all time: none is empty, and the offset of each is right to its last second.
 func TestSpansLeadThroughAllTime(t *testing.T) {
 	for _, name := range zones {
 		z := zone(t, name)

@@ -6,19 +6,19 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // A machine without time zones shall know them too.
+	_ "time/tzdata" // For machines without a time zone database.
 )
 
-// ZoneRemedy says what to do about a bad zone.
+// ZoneRemedy is what errors about a time zone tell the user to do.
 const ZoneRemedy = `write an IANA name such as "Europe/Berlin" or "Etc/UTC"`
 
-// zoneNamePart is a part of an IANA name between slashes. It keeps paths out of what is looked up as a file.
+// zoneNamePart matches a part of an IANA name between slashes. Other names are refused, as names are looked up as files.
 var zoneNamePart = regexp.MustCompile(`^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}$`)
 
-// loaded are the zones by name: to read one takes ten times as long as to compute with it.
+// loaded caches zones by name: loading one takes ten times as long as computing with it.
 var loaded sync.Map
 
-// LoadZone is the zone of an IANA name; without one it is UTC.
+// LoadZone returns the time zone with an IANA name; UTC if name is empty.
 func LoadZone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "Local") {
 		return nil, errors.New("must not depend on the machine: " + ZoneRemedy)

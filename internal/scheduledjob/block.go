@@ -10,8 +10,8 @@ import (
 
 func (g *gate) blocked() bool { return g.conditions.isTrue(stintv1.ConditionBlocked) }
 
-// updateBlockedCondition keeps the condition Blocked for as long as failures block, so that one that is missing or that is False for
-// another reason than ours was cleared by a person.
+// updateBlockedCondition keeps the condition Blocked for as long as spec.schedule.blockOnFailure is set, True or False. So a
+// condition that is missing, or False with a reason that is not ours, was cleared by a user.
 func (g *gate) updateBlockedCondition() {
 	c := g.conditions.find(stintv1.ConditionBlocked)
 	if !blocksOnFailure(g.sj) {
@@ -34,18 +34,18 @@ func (g *gate) unblock() {
 	g.conditions.set(stintv1.ConditionBlocked, metav1.ConditionFalse, ReasonNotBlocked, "")
 }
 
-// block stops the schedule because of a run that failed. The first one is the reason.
+// block sets the condition Blocked because of a failed run. While it is set, later failures do not change its message.
 func (g *gate) block(e stintv1.Execution) {
 	if !blocksOnFailure(g.sj) || g.blocked() {
 		return
 	}
-	message := fmt.Sprintf("run %s failed: %s", e.Tag, because(e))
+	message := fmt.Sprintf("run %s failed: %s", e.Tag, failureText(e))
 	g.conditions.set(stintv1.ConditionBlocked, metav1.ConditionTrue, ReasonRunFailed, message)
 	g.events.addWarning(ReasonBlocked, "Schedule blocked: %s", message)
 }
 
-// because says why a run failed.
-func because(e stintv1.Execution) string {
+// failureText returns why a run failed: its reason, and its message if there is one.
+func failureText(e stintv1.Execution) string {
 	if e.Message == "" {
 		return e.Reason
 	}

@@ -23,13 +23,13 @@ func removeBlock(sj *stintv1.ScheduledJob) {
 
 func resumed(sj *stintv1.ScheduledJob) { sj.Spec.Suspend = nil }
 
-// blocked is a scene of which the first run failed.
+// blocked is a scene whose first run has failed.
 func blocked(t *testing.T, changes ...change) *scene {
 	t.Helper()
-	return play(t, every(60, append([]change{blocking}, changes...)...)).
-		look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+	return newScene(t, every(60, append([]change{blocking}, changes...)...)).
+		step(0, "create +0 | running +0 | count 1 | last +0 | next +60").
 		end(tagAt(0), failedAt(5)).
-		look(5, "completed +0:FailedIndexes | count 1 | last +0 | next +60")
+		step(5, "completed +0:FailedIndexes | count 1 | last +0 | next +60")
 }
 
 func TestBlock(t *testing.T) {
@@ -40,81 +40,81 @@ func TestBlock(t *testing.T) {
 			if c := conditionOf(s.sj, stintv1.ConditionBlocked); c.Status != metav1.ConditionTrue || c.Reason != "RunFailed" || c.Message != failed {
 				t.Errorf("condition %+v", c)
 			}
-			s.look(60, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120").
-				tells(nil, "Normal RunQueued: Run 20260301-120100 waits until the schedule is resumed: "+failed).
-				look(120, "pending +120:Blocked | completed +0:FailedIndexes | count 1 | skipped 1 | last +120 | next +180").
+			s.step(60, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120").
+				wantEvents(nil, "Normal RunQueued: Run 20260301-120100 waits until the schedule is resumed: "+failed).
+				step(120, "pending +120:Blocked | completed +0:FailedIndexes | count 1 | skipped 1 | last +120 | next +180").
 				edit(clearBlock).
-				look(130, "create +120 | running +120 | completed +0:FailedIndexes | count 2 | skipped 1 | last +120 | next +180").
-				tells(nil, "Normal Resumed: Schedule resumed").
-				look(131, "running +120 | completed +0:FailedIndexes | count 2 | skipped 1 | last +120 | next +180").
-				tells(nil, "")
+				step(130, "create +120 | running +120 | completed +0:FailedIndexes | count 2 | skipped 1 | last +120 | next +180").
+				wantEvents(nil, "Normal Resumed: Schedule resumed").
+				step(131, "running +120 | completed +0:FailedIndexes | count 2 | skipped 1 | last +120 | next +180").
+				wantEvents(nil, "")
 		},
 		"removing the condition resumes too": func(t *testing.T) {
 			blocked(t).edit(removeBlock).
-				look(10, "completed +0:FailedIndexes | count 1 | last +0 | next +60").
-				tells(nil, "Normal Resumed: Schedule resumed").
-				look(60, "create +60 | running +60 | completed +0:FailedIndexes | count 2 | last +60 | next +120").
-				tells(nil, "")
+				step(10, "completed +0:FailedIndexes | count 1 | last +0 | next +60").
+				wantEvents(nil, "Normal Resumed: Schedule resumed").
+				step(60, "create +60 | running +60 | completed +0:FailedIndexes | count 2 | last +60 | next +120").
+				wantEvents(nil, "")
 		},
 		"runs on demand overtake what is blocked, and a good one does not resume": func(t *testing.T) {
 			blocked(t, oneAtATime).
-				look(60, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120").
-				edit(asked("now")).
-				look(61, "create now | pending +60:Blocked | running now | completed +0:FailedIndexes | count 2 | last +60 | next +120").
+				step(60, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120").
+				edit(requested("now")).
+				step(61, "create now | pending +60:Blocked | running now | completed +0:FailedIndexes | count 2 | last +60 | next +120").
 				end("now", completeAt(62)).
-				look(62, "pending +60:Blocked | completed +0:FailedIndexes now:ok | count 2 | last +60 | next +120")
+				step(62, "pending +60:Blocked | completed +0:FailedIndexes now:ok | count 2 | last +60 | next +120")
 		},
 		"a run on demand that fails blocks too": func(t *testing.T) {
-			play(t, every(60, blocking, asked("now"))).
-				look(-1, "create now | running now | count 1 | next +0").
+			newScene(t, every(60, blocking, requested("now"))).
+				step(-1, "create now | running now | count 1 | next +0").
 				end("now", failedAt(-1)).
-				look(0, "pending +0:Blocked | completed now:FailedIndexes | count 1 | last +0 | next +60")
+				step(0, "pending +0:Blocked | completed now:FailedIndexes | count 1 | last +0 | next +60")
 		},
-		"a run that waits already tells no event when it has to wait for another reason": func(t *testing.T) {
-			play(t, every(60, blocking, oneAtATime)).
-				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
-				look(60, "pending +60:Queued | running +0 | count 1 | last +60 | next +120").
-				tells(nil, "Normal RunQueued: Run 20260301-120100 waits for run 20260301-120000").
+		"a run that waits already records no event when it has to wait for another reason": func(t *testing.T) {
+			newScene(t, every(60, blocking, oneAtATime)).
+				step(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+				step(60, "pending +60:Queued | running +0 | count 1 | last +60 | next +120").
+				wantEvents(nil, "Normal RunQueued: Run 20260301-120100 waits for run 20260301-120000").
 				end(tagAt(0), failedAt(70)).
-				look(70, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120").
-				tells(nil, "Warning SawCompletedRun: Saw completed run 20260301-120000, failed: FailedIndexes: Job has failed indexes\n"+
+				step(70, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120").
+				wantEvents(nil, "Warning SawCompletedRun: Saw completed run 20260301-120000, failed: FailedIndexes: Job has failed indexes\n"+
 					"Warning Blocked: Schedule blocked: "+failed)
 		},
 		"the first failure stays the reason": func(t *testing.T) {
-			s := blocked(t).edit(asked("now")).
-				look(6, "create now | running now | completed +0:FailedIndexes | count 2 | last +0 | next +60").
+			s := blocked(t).edit(requested("now")).
+				step(6, "create now | running now | completed +0:FailedIndexes | count 2 | last +0 | next +60").
 				end("now", failedAt(7)).
-				look(8, "delete +0 | completed +0:FailedIndexes now:FailedIndexes | count 2 | last +0 | next +60")
+				step(8, "delete +0 | completed +0:FailedIndexes now:FailedIndexes | count 2 | last +0 | next +60")
 			if c := conditionOf(s.sj, stintv1.ConditionBlocked); c.Message != failed || !c.LastTransitionTime.Time.Equal(at(5)) {
 				t.Errorf("condition %+v", c)
 			}
 		},
 		"without blockOnFailure a failure does not block": func(t *testing.T) {
-			s := play(t, every(60)).
-				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+			s := newScene(t, every(60)).
+				step(0, "create +0 | running +0 | count 1 | last +0 | next +60").
 				end(tagAt(0), failedAt(5)).
-				look(60, "create +60 | running +60 | completed +0:FailedIndexes | count 2 | last +60 | next +120")
+				step(60, "create +60 | running +60 | completed +0:FailedIndexes | count 2 | last +60 | next +120")
 			if len(s.sj.Status.Conditions) != 0 {
 				t.Errorf("conditions %+v", s.sj.Status.Conditions)
 			}
 		},
 		"a block goes when failures do not block any more": func(t *testing.T) {
 			s := blocked(t).newSpec(func(sj *stintv1.ScheduledJob) { sj.Spec.Schedule.BlockOnFailure = nil }).
-				look(60, "create +60 | running +60 | completed +0:FailedIndexes | count 2 | last +60 | next +120").
-				tells(nil, "Normal Resumed: Schedule resumed: failed runs do not block it any more")
+				step(60, "create +60 | running +60 | completed +0:FailedIndexes | count 2 | last +60 | next +120").
+				wantEvents(nil, "Normal Resumed: Schedule resumed: failed runs do not block it any more")
 			if len(s.sj.Status.Conditions) != 0 {
 				t.Errorf("conditions %+v", s.sj.Status.Conditions)
 			}
 		},
 		"that failures block from now on is no resumption": func(t *testing.T) {
-			play(t, every(60)).
-				look(-1, "next +0").
+			newScene(t, every(60)).
+				step(-1, "next +0").
 				newSpec(blocking).
-				look(-1, "next +0").tells(nil, "")
+				step(-1, "next +0").wantEvents(nil, "")
 		},
 		"conditions are of the generation that the status is of, as clients wait for them": func(t *testing.T) {
 			s := blocked(t).newSpec(suspending).
-				look(10, "completed +0:FailedIndexes | count 1 | last +0 | next +60")
+				step(10, "completed +0:FailedIndexes | count 1 | last +0 | next +60")
 			for _, c := range s.sj.Status.Conditions {
 				if c.ObservedGeneration != 2 {
 					t.Errorf("condition %+v", c)
@@ -122,10 +122,10 @@ func TestBlock(t *testing.T) {
 			}
 		},
 		"a failure at the time of a run keeps that run back": func(t *testing.T) {
-			play(t, every(60, blocking)).
-				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+			newScene(t, every(60, blocking)).
+				step(0, "create +0 | running +0 | count 1 | last +0 | next +60").
 				end(tagAt(0), failedAt(60)).
-				look(60, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120")
+				step(60, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120")
 		},
 	}
 	for name, test := range tests {
@@ -136,37 +136,37 @@ func TestBlock(t *testing.T) {
 func TestSuspend(t *testing.T) {
 	tests := map[string]func(t *testing.T){
 		"due times pass while suspended, and count as skipped": func(t *testing.T) {
-			s := play(t, every(60, suspending)).
-				look(0, "skipped 1 | last +0 | next +60").
-				tells(nil, "Normal Suspended: Schedule suspended\nNormal RunsSkipped: Skipped the run that was due at 2026-03-01T12:00:00Z").
-				look(130, "skipped 3 | last +120 | next +180").
-				tells(nil, "Normal RunsSkipped: Skipped 2 runs that were due from 2026-03-01T12:01:00Z to 2026-03-01T12:02:00Z")
+			s := newScene(t, every(60, suspending)).
+				step(0, "skipped 1 | last +0 | next +60").
+				wantEvents(nil, "Normal Suspended: Schedule suspended\nNormal RunsSkipped: Skipped the run that was due at 2026-03-01T12:00:00Z").
+				step(130, "skipped 3 | last +120 | next +180").
+				wantEvents(nil, "Normal RunsSkipped: Skipped 2 runs that were due from 2026-03-01T12:01:00Z to 2026-03-01T12:02:00Z")
 			if c := conditionOf(s.sj, stintv1.ConditionSuspended); c.Status != metav1.ConditionTrue {
 				t.Errorf("condition %+v", c)
 			}
 			s.newSpec(resumed).
-				look(150, "skipped 3 | last +120 | next +180").
-				tells(nil, "Normal Resumed: Schedule resumed").
-				look(180, "create +180 | running +180 | count 1 | skipped 3 | last +180 | next +240")
+				step(150, "skipped 3 | last +120 | next +180").
+				wantEvents(nil, "Normal Resumed: Schedule resumed").
+				step(180, "create +180 | running +180 | count 1 | skipped 3 | last +180 | next +240")
 			if c := conditionOf(s.sj, stintv1.ConditionSuspended); c.Status != metav1.ConditionFalse {
 				t.Errorf("condition %+v", c)
 			}
 		},
 		"they pass with skipOutdated false too": func(t *testing.T) {
-			play(t, every(60, suspending, keepingOutdated)).look(130, "skipped 3 | last +120 | next +180")
+			newScene(t, every(60, suspending, keepingOutdated)).step(130, "skipped 3 | last +120 | next +180")
 		},
 		"pending scheduled runs wait while suspended, those on demand start": func(t *testing.T) {
-			play(t, every(60, oneAtATime)).
-				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
-				look(60, "pending +60:Queued | running +0 | count 1 | last +60 | next +120").
-				newSpec(suspending).edit(asked("now")).end(tagAt(0), completeAt(70)).
-				look(70, "create now | pending +60:Suspended | running now | completed +0:ok | count 2 | last +60 | next +120").
+			newScene(t, every(60, oneAtATime)).
+				step(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+				step(60, "pending +60:Queued | running +0 | count 1 | last +60 | next +120").
+				newSpec(suspending).edit(requested("now")).end(tagAt(0), completeAt(70)).
+				step(70, "create now | pending +60:Suspended | running now | completed +0:ok | count 2 | last +60 | next +120").
 				end("now", completeAt(80)).newSpec(resumed).
-				look(80, "create +60 | running +60 | completed +0:ok now:ok | count 3 | last +60 | next +120")
+				step(80, "create +60 | running +60 | completed +0:ok now:ok | count 3 | last +60 | next +120")
 		},
 		"what started and was not written down is not skipped": func(t *testing.T) {
-			play(t, every(60)).lose(0).newSpec(suspending).
-				look(60, "running +0 | count 1 | skipped 1 | last +60 | next +120")
+			newScene(t, every(60)).lose(0).newSpec(suspending).
+				step(60, "running +0 | count 1 | skipped 1 | last +60 | next +120")
 		},
 	}
 	for name, test := range tests {

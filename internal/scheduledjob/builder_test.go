@@ -18,21 +18,21 @@ import (
 // noon is when the ScheduledJobs of tests are created.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at is so many seconds after noon.
+// at is this many seconds after noon.
 func at(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 
-// tagAt is the tag of the run that is due so many seconds after noon.
+// tagAt is the tag of the run that is due this many seconds after noon.
 func tagAt(seconds int) string { return dueTag(at(seconds)) }
 
 type change = func(*stintv1.ScheduledJob)
 
-// every is a ScheduledJob with a run every so many seconds for ever, the first at noon.
+// every is a ScheduledJob with a run every so many seconds without end, the first at noon.
 func every(seconds int, changes ...change) *stintv1.ScheduledJob {
 	timeSpec := "R//PT" + (time.Duration(seconds) * time.Second).String()
 	return aScheduledJob(append([]change{timed(upper(timeSpec))}, changes...)...)
 }
 
-// aScheduledJob runs on demand only, and changes make it another.
+// aScheduledJob is a ScheduledJob without a schedule, changed by changes.
 func aScheduledJob(changes ...change) *stintv1.ScheduledJob {
 	return wrappers.MakeScheduledJob("report").Namespace("ns").UID("sj-uid").Generation(1).CreationTimestamp(metav1.NewTime(noon)).
 		Containers("main").With(changes...).Obj()
@@ -47,8 +47,8 @@ func keepingOutdated(sj *stintv1.ScheduledJob) { sj.Spec.Schedule.SkipOutdated =
 func blocking(sj *stintv1.ScheduledJob)        { sj.Spec.Schedule.BlockOnFailure = ptr.To(true) }
 func suspending(sj *stintv1.ScheduledJob)      { sj.Spec.Suspend = ptr.To(true) }
 
-// asked adds a run on demand.
-func asked(tag string) change {
+// requested adds a run on demand.
+func requested(tag string) change {
 	return func(sj *stintv1.ScheduledJob) {
 		sj.Status.PendingExecutions = append(sj.Status.PendingExecutions, stintv1.Execution{Tag: tag})
 	}
@@ -64,7 +64,7 @@ func upper(s string) string {
 	return string(b)
 }
 
-// jobOf is the Job of a run, created so many seconds after noon.
+// jobOf is the Job of a run, created this many seconds after noon.
 func jobOf(sj *stintv1.ScheduledJob, tag string, seconds int, changes ...func(*batchv1.Job)) *batchv1.Job {
 	job, err := BuildJob(sj, sj.Spec.Template, stintv1.Execution{Tag: tag})
 	if err != nil {
@@ -87,12 +87,12 @@ func withEnd(kind batchv1.JobConditionType, reason, message string, seconds int)
 	}
 }
 
-// seen is an observation so many seconds after noon.
-func seen(sj *stintv1.ScheduledJob, seconds int, jobs ...*batchv1.Job) Observation {
+// observe is an observation made this many seconds after noon.
+func observe(sj *stintv1.ScheduledJob, seconds int, jobs ...*batchv1.Job) Observation {
 	return Observation{ScheduledJob: sj, Jobs: jobs, Template: sj.Spec.Template, Now: at(seconds)}
 }
 
-// created is the outcome of all of a decision's creations going well, at the time of the observation.
+// created are the outcomes of a decision whose Jobs are all created, at the time now.
 func created(d Decision, now time.Time) []Outcome {
 	var outcomes []Outcome
 	for i, job := range d.Create {
@@ -113,7 +113,7 @@ func tags(list []stintv1.Execution) []string {
 
 func diff(a, b any) string { return cmp.Diff(a, b) }
 
-// describe is a container's environment and args.
+// describe returns a container's env and args as text.
 func describe(c corev1.Container) string {
 	s := ""
 	for _, v := range c.Env {

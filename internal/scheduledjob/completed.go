@@ -9,7 +9,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// completed are the runs that have ended, as far as they are remembered, in the order in which that was seen.
+// completed are the finished runs that the status still lists, in the order in which their ends were observed.
 type completed struct {
 	list               []stintv1.Execution
 	lastSuccessfulTime *metav1.Time
@@ -17,7 +17,7 @@ type completed struct {
 	events             *events
 }
 
-// add lists a run that has ended. One that failed may block the schedule.
+// add lists a finished run. A failed one may block the schedule.
 func (c *completed) add(e stintv1.Execution) {
 	e.Status = stintv1.ExecutionCompleted
 	c.list = append(c.list, e)
@@ -28,14 +28,15 @@ func (c *completed) add(e stintv1.Execution) {
 		c.events.addEvent(ReasonSawCompletedRun, "Saw completed run %s, success", e.Tag)
 		return
 	}
-	c.events.addWarning(ReasonSawCompletedRun, "Saw completed run %s, failed: %s", e.Tag, because(e))
+	c.events.addWarning(ReasonSawCompletedRun, "Saw completed run %s, failed: %s", e.Tag, failureText(e))
 	c.gate.block(e)
 }
 
-// maxCompletedSize bounds the history in bytes: an object has room for a megabyte and a half.
+// maxCompletedSize bounds the list in bytes: an object may have about 1.5 MB.
 const maxCompletedSize = 1 << 19
 
-// trim forgets the oldest runs that ended, but none whose Job could be taken for a new one.
+// trim removes the oldest finished runs beyond the limits, but none that is due after the cursor: findStarted would take its
+// Job for a run that is not listed yet.
 func (c *completed) trim(limit int, due cursor) {
 	list, size := c.list, 0
 	for _, e := range list {
@@ -48,7 +49,7 @@ func (c *completed) trim(limit int, due cursor) {
 	c.list = slices.Clone(list)
 }
 
-// maxMessage bounds what is written of the words of others.
+// maxMessage bounds messages of Jobs and of the API server in the status, in bytes.
 const maxMessage = 1024
 
 func shortened(message string) string {

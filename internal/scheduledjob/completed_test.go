@@ -24,51 +24,51 @@ func keeping(successful, failed, completed int32) change {
 func TestHistory(t *testing.T) {
 	tests := map[string]func(t *testing.T){
 		"the newest Jobs stay, of good runs and of failed ones": func(t *testing.T) {
-			play(t, aScheduledJob(keeping(2, 1, 20), asked("a"), asked("b"), asked("c"), asked("d"), asked("e"))).
-				look(0, "create a b c d e | running a b c d e | count 5").
+			newScene(t, aScheduledJob(keeping(2, 1, 20), requested("a"), requested("b"), requested("c"), requested("d"), requested("e"))).
+				step(0, "create a b c d e | running a b c d e | count 5").
 				end("a", completeAt(9)).end("b", completeAt(3)).end("c", completeAt(5)).end("d", failedAt(6)).end("e", failedAt(4)).
-				look(10, "delete b e | completed b:ok e:FailedIndexes c:ok d:FailedIndexes a:ok | count 5")
+				step(10, "delete b e | completed b:ok e:FailedIndexes c:ok d:FailedIndexes a:ok | count 5")
 		},
 		"a Job that is being deleted is neither deleted again nor kept": func(t *testing.T) {
-			play(t, aScheduledJob(keeping(1, 1, 20), asked("a"), asked("b"))).
-				look(0, "create a b | running a b | count 2").
+			newScene(t, aScheduledJob(keeping(1, 1, 20), requested("a"), requested("b"))).
+				step(0, "create a b | running a b | count 2").
 				end("a", completeAt(1)).end("b", completeAt(2)).
 				end("b", func(job *batchv1.Job) { job.DeletionTimestamp = &metav1.Time{Time: at(3)} }).
-				look(4, "completed a:ok b:ok | count 2")
+				step(4, "completed a:ok b:ok | count 2")
 		},
-		"the list keeps the newest, whatever becomes of the Jobs": func(t *testing.T) {
-			play(t, aScheduledJob(keeping(3, 3, 2), asked("a"), asked("b"), asked("c"))).
-				look(0, "create a b c | running a b c | count 3").
+		"the list keeps the newest, also if the Jobs are gone": func(t *testing.T) {
+			newScene(t, aScheduledJob(keeping(3, 3, 2), requested("a"), requested("b"), requested("c"))).
+				step(0, "create a b c | running a b c | count 3").
 				end("a", completeAt(1)).end("b", failedAt(2)).end("c", completeAt(3)).
-				look(4, "completed b:FailedIndexes c:ok | count 3").
-				look(5, "completed b:FailedIndexes c:ok | count 3").
+				step(4, "completed b:FailedIndexes c:ok | count 3").
+				step(5, "completed b:FailedIndexes c:ok | count 3").
 				gone("b").gone("c").
-				look(6, "completed b:FailedIndexes c:ok | count 3")
+				step(6, "completed b:FailedIndexes c:ok | count 3")
 		},
 		"lower limits take effect at once": func(t *testing.T) {
-			play(t, aScheduledJob(asked("a"), asked("b"))).
-				look(0, "create a b | running a b | count 2").
+			newScene(t, aScheduledJob(requested("a"), requested("b"))).
+				step(0, "create a b | running a b | count 2").
 				end("a", completeAt(1)).end("b", completeAt(2)).
-				look(3, "completed a:ok b:ok | count 2").
+				step(3, "completed a:ok b:ok | count 2").
 				newSpec(keeping(1, 0, 1)).
-				look(4, "delete a | completed b:ok | count 2")
+				step(4, "delete a | completed b:ok | count 2")
 		},
 		"a Job that was forgotten is not taken for a new run": func(t *testing.T) {
-			play(t, every(60, keeping(3, 1, 0))).
-				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+			newScene(t, every(60, keeping(3, 1, 0))).
+				step(0, "create +0 | running +0 | count 1 | last +0 | next +60").
 				end(tagAt(0), completeAt(1)).
-				look(2, "count 1 | last +0 | next +60").
-				look(3, "count 1 | last +0 | next +60")
+				step(2, "count 1 | last +0 | next +60").
+				step(3, "count 1 | last +0 | next +60")
 		},
-		"a Job that runs and is in no list is one that somebody took out while it was started": func(t *testing.T) {
-			play(t, aScheduledJob(oneAtATime, asked("a"))).lose(0).
-				edit(func(sj *stintv1.ScheduledJob) { sj.Status.PendingExecutions = nil }).edit(asked("b")).
-				look(1, "pending b:Queued | running a | count 1")
+		"a Job that runs and is in no list was removed by a user while it was being created": func(t *testing.T) {
+			newScene(t, aScheduledJob(oneAtATime, requested("a"))).lose(0).
+				edit(func(sj *stintv1.ScheduledJob) { sj.Status.PendingExecutions = nil }).edit(requested("b")).
+				step(1, "pending b:Queued | running a | count 1")
 		},
-		"a Job that was made anew is followed": func(t *testing.T) {
-			s := play(t, aScheduledJob(asked("a"))).look(0, "create a | running a | count 1").
+		"a Job that was created again is followed": func(t *testing.T) {
+			s := newScene(t, aScheduledJob(requested("a"))).step(0, "create a | running a | count 1").
 				end("a", func(job *batchv1.Job) { job.UID = "another" }).
-				look(1, "running a | count 1")
+				step(1, "running a | count 1")
 			if uid := s.sj.Status.RunningExecutions[0].JobUID; uid != "another" {
 				t.Errorf("follows %s", uid)
 			}
@@ -80,30 +80,30 @@ func TestHistory(t *testing.T) {
 }
 
 func TestEndWithoutATime(t *testing.T) {
-	s := play(t, aScheduledJob(asked("a"))).look(0, "create a | running a | count 1").
+	s := newScene(t, aScheduledJob(requested("a"))).step(0, "create a | running a | count 1").
 		end("a", completeAt(1)).end("a", func(job *batchv1.Job) { job.Status.Conditions[0].LastTransitionTime = metav1.Time{} }).
-		look(7, "completed a:ok | count 1")
+		step(7, "completed a:ok | count 1")
 	if end := s.sj.Status.CompletedExecutions[0].CompletedAt; !end.Time.Equal(at(7)) {
 		t.Errorf("ended at %s", end)
 	}
 }
 
 func TestLastSuccessfulTime(t *testing.T) {
-	s := play(t, aScheduledJob(asked("a"), asked("b"), asked("c"))).
-		look(0, "create a b c | running a b c | count 3").
+	s := newScene(t, aScheduledJob(requested("a"), requested("b"), requested("c"))).
+		step(0, "create a b c | running a b c | count 3").
 		end("a", completeAt(9)).end("c", failedAt(12)).
-		look(12, "running b | completed a:ok c:FailedIndexes | count 3").
+		step(12, "running b | completed a:ok c:FailedIndexes | count 3").
 		end("b", completeAt(4)).
-		look(13, "completed a:ok c:FailedIndexes b:ok | count 3")
+		step(13, "completed a:ok c:FailedIndexes b:ok | count 3")
 	if last := s.sj.Status.LastSuccessfulTime; !last.Time.Equal(at(9)) {
 		t.Errorf("is %s", last)
 	}
 }
 
-// TestSize fills a status with the longest entries that there can be: it must fit into an object.
+// TestSize fills a status with the largest possible entries: what is left of it must fit into an object.
 func TestSize(t *testing.T) {
 	sj := aScheduledJob(keeping(0, 0, 1000))
-	s := play(t, sj)
+	s := newScene(t, sj)
 	long := strings.Repeat("x", 10_000)
 	for i := range 1000 {
 		e := stintv1.Execution{Tag: tagAt(i), Success: ptr.To(false), Message: strings.Repeat("ü", 600), CompletedAt: metaTime(at(i)),
@@ -124,12 +124,12 @@ func TestSize(t *testing.T) {
 func TestOverridesInStatus(t *testing.T) {
 	small := &stintv1.Overrides{Args: []string{"--day=monday"}}
 	large := &stintv1.Overrides{Env: []corev1.EnvVar{{Name: "A", Value: strings.Repeat("x", 2000)}}}
-	wrong := &stintv1.Overrides{Container: "nobody", Args: large.DeepCopy().Args, Env: large.Env}
-	s := play(t, aScheduledJob(entry(stintv1.Execution{Tag: "a", Overrides: small}), entry(stintv1.Execution{Tag: "b", Overrides: large}),
+	wrong := &stintv1.Overrides{Container: "missing", Args: large.DeepCopy().Args, Env: large.Env}
+	s := newScene(t, aScheduledJob(entry(stintv1.Execution{Tag: "a", Overrides: small}), entry(stintv1.Execution{Tag: "b", Overrides: large}),
 		entry(stintv1.Execution{Tag: "c", Overrides: wrong}))).
-		look(0, "create a b | running a b | completed c:InvalidOverrides | count 2").
+		step(0, "create a b | running a b | completed c:InvalidOverrides | count 2").
 		end("a", completeAt(1)).
-		look(2, "running b | completed c:InvalidOverrides a:ok | count 2")
+		step(2, "running b | completed c:InvalidOverrides a:ok | count 2")
 	if args := s.jobs[0].Spec.Template.Spec.Containers[0].Args; len(args) != 1 {
 		t.Errorf("args are %v", args)
 	}

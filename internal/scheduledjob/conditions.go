@@ -27,11 +27,11 @@ const (
 	ReasonJobDeleted       = "JobDeleted"
 )
 
-// conditions are those of the status, and the generation of the spec that all of it is about.
+// conditions are status.conditions and status.observedGeneration.
 type conditions struct {
 	list               []metav1.Condition
 	observedGeneration int64
-	// generation is that of the spec, and now the time, by which conditions are set.
+	// generation of the spec, and now, are written into each condition that is set.
 	generation int64
 	now        time.Time
 }
@@ -42,7 +42,7 @@ func (c *conditions) find(kind string) *metav1.Condition {
 
 func (c *conditions) isTrue(kind string) bool { return meta.IsStatusConditionTrue(c.list, kind) }
 
-// set changes nothing where status, reason and message are the same already.
+// set changes a condition's lastTransitionTime only if its status changes.
 func (c *conditions) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&c.list, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message,
 		LastTransitionTime: metav1.NewTime(c.now), ObservedGeneration: c.generation})
@@ -50,7 +50,8 @@ func (c *conditions) set(kind string, status metav1.ConditionStatus, reason, mes
 
 func (c *conditions) remove(kind string) { meta.RemoveStatusCondition(&c.list, kind) }
 
-// setObservedGeneration says that all of the status is about this generation of the spec: clients wait for conditions of the newest.
+// setObservedGeneration marks the status and all conditions as being about this generation of the spec: clients wait for
+// conditions of the newest generation.
 func (c *conditions) setObservedGeneration() {
 	c.observedGeneration = c.generation
 	for i := range c.list {

@@ -1,7 +1,7 @@
 package scheduledjob
 
-// Decide says what is to be done about a ScheduledJob. The order matters: what has become of runs is settled first, so
-// that what was done and not written down is not done again.
+// Decide returns what is to be done about a ScheduledJob. The order matters: runs that started or ended are listed first, so
+// that a run that started, but whose status write failed, does not start again.
 func Decide(obs Observation) Decision {
 	v := newView(obs)
 	s := newDraft(v, v.sj.Status, nil)

@@ -9,14 +9,14 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Decision is what is to be done: create, write Status, delete, tell; then look again.
+// Decision is what is to be done, in this order: create Jobs, write Status, record Events, delete Jobs; requeue at RequeueAt.
 type Decision struct {
-	// Create are the Jobs of runs that start. One that exists already and is controlled by the ScheduledJob is as good
-	// as created.
+	// Create are the Jobs of runs that start. A Job that exists already and is controlled by the ScheduledJob counts as
+	// created.
 	Create []*batchv1.Job
-	// Delete are Jobs that ended and are not kept. Their end is in the status that is written before.
+	// Delete are finished Jobs beyond the history limits. The status that is written before has their end.
 	Delete []*batchv1.Job
-	// RequeueAt is when something becomes due; zero for not by itself.
+	// RequeueAt is when the next sync is needed; zero if none is before something changes.
 	RequeueAt time.Time
 
 	draft *draft
@@ -24,25 +24,25 @@ type Decision struct {
 	starts []string
 }
 
-// Outcome is what became of the creation of one Job. The zero Outcome is that it was not tried.
+// Outcome is the result of creating one Job. The zero Outcome means that creating it was not tried.
 type Outcome struct {
-	// Job is what was created or found; nil if neither.
+	// Job is the Job that was created or found; nil if neither.
 	Job *batchv1.Job
-	// Err is of k8s.io/apimachinery/pkg/api/errors. AlreadyExists means that the name is another's.
+	// Err is the API server's answer. AlreadyExists means that a Job of another owner has the name.
 	Err error
 }
 
-// Final reports whether trying again makes no sense: the run has ended before it began.
+// Final reports whether another try cannot succeed either, so that the run has failed without a Job.
 func (o Outcome) Final() bool {
 	return o.Job == nil && (apierrors.IsInvalid(o.Err) || apierrors.IsAlreadyExists(o.Err))
 }
 
-// Status is what to write, where it differs from what was observed. outcomes[i] is that of Create[i].
+// Status returns the status to write if it differs from the observed one. outcomes[i] is that of Create[i].
 func (d Decision) Status(outcomes []Outcome) stintv1.ScheduledJobStatus {
 	return d.applyOutcomes(outcomes).status()
 }
 
-// Events is what to tell once the status is written: all but the deletions.
+// Events returns the events to record once the status is written: all but those of deletions.
 func (d Decision) Events(outcomes []Outcome) []Event {
 	return d.applyOutcomes(outcomes).events
 }

@@ -6,8 +6,8 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// What a field means that is not set. A value that validation refuses, and that got in where there was none, means the
-// nearest one that it accepts.
+// Defaults of unset fields. A value that validation refuses, but that was stored where no validation ran, means the nearest
+// valid one.
 
 func suspended(sj *stintv1.ScheduledJob) bool { return ptr.Deref(sj.Spec.Suspend, false) }
 

@@ -1,26 +1,26 @@
 // Package scheduledjob decides what happens to a ScheduledJob: which runs are due, which start, wait or are skipped,
-// what is known of those that ended, and which of their Jobs are kept.
+// what the status says of finished ones, and which of their Jobs are kept.
 //
-//	            a later one is due                            the Job ended, or is gone
+//	            a later one is due                            the Job finished or is gone
 //	skipped ◄── (skipOutdated) ──┐                            (running.go)
 //	   ▲                         │      its turn: the Job     ┌───────────────────┐
 //	   │ suspended            ┌──┴────┐ is created  ┌─────────┴┐             ┌────▼──────┐  more than the history
-//	  due ───────────────────►│pending├────────────►│ running  │             │ completed ├─────────► forgotten
+//	  due ───────────────────►│pending├────────────►│ running  │             │ completed ├─────────► removed
 //	(due.go)                  └─▲──┬──┘ (start.go)  └─▲────────┘             └────▲──────┘ (completed.go)
 //	on demand ──────────────────┘  │                  │                           │
 //	(malformed.go)                 └──────────────────┼── refused for ever ───────┘
 //	                              a Job in no list ───┘ (find_started.go)
 //
-// A failed run may block the schedule (block.go): scheduled runs then wait in pending until a person resumes it.
+// A failed run may block the schedule (block.go): scheduled runs then wait in pending until a user resumes it.
 //
-// It is pure: what is observed, and the time, go in; a Decision comes out. Whatever is lost after that, deciding again
-// leads to each run exactly once:
+// The package is pure: an Observation, which includes the time, goes in; a Decision comes out. Each run starts exactly
+// once, even if applying a Decision fails halfway and another is made:
 //
 //   - the name of a run's Job follows from its tag, so that creating it twice creates one;
-//   - the status is written after the Jobs are created: what it would have said is found again by their names;
+//   - the status is written after the Jobs are created: if that fails, the runs are found again by the names of their Jobs;
 //   - status.lastScheduleTime, the cursor, moves with the lists in one write, and never back;
 //   - a Job is deleted after its end is written.
 //
-// The status is made in a draft, each part of it by its owner: the three lists (executions), the schedule and the cursor
-// (timetable), the conditions, of which the gate has those that hold scheduled runs back.
+// The status is built in a draft. Each part has one owner: executions the three lists, timetable the schedule and the
+// cursor, conditions the conditions, and gate those two of them that hold scheduled runs back.
 package scheduledjob

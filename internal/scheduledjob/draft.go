@@ -9,7 +9,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// draft is a status on its way from what was observed to what is to be written. Each part of it has its owner.
+// draft is a status under construction: it begins as the observed one and ends as the one to write. Each part has one owner.
 type draft struct {
 	view         *view
 	events       events
@@ -20,10 +20,10 @@ type draft struct {
 	skippedCount int64
 }
 
-// newDraft leaves the status and the events that it goes on from alone.
-func newDraft(v *view, from stintv1.ScheduledJobStatus, told events) *draft {
+// newDraft begins with copies of the status and of the events decided so far.
+func newDraft(v *view, from stintv1.ScheduledJobStatus, recorded events) *draft {
 	status := from.DeepCopy()
-	s := &draft{view: v, events: slices.Clone(told), skippedCount: status.SkippedCount}
+	s := &draft{view: v, events: slices.Clone(recorded), skippedCount: status.SkippedCount}
 	s.conditions = conditions{list: status.Conditions, observedGeneration: status.ObservedGeneration, generation: v.sj.Generation, now: v.now}
 	s.gate = gate{sj: v.sj, conditions: &s.conditions, events: &s.events}
 	s.executions = executions{
@@ -38,7 +38,7 @@ func newDraft(v *view, from stintv1.ScheduledJobStatus, told events) *draft {
 	return s
 }
 
-// status puts the parts together.
+// status returns the parts as one status.
 func (s *draft) status() stintv1.ScheduledJobStatus {
 	return stintv1.ScheduledJobStatus{
 		ObservedGeneration:  s.conditions.observedGeneration,
@@ -55,7 +55,7 @@ func (s *draft) status() stintv1.ScheduledJobStatus {
 	}
 }
 
-// metaTime is a time as a status has it.
+// metaTime returns a time as a status has it.
 func metaTime(t time.Time) *metav1.Time {
 	w := metav1.NewTime(t)
 	return &w

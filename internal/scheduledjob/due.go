@@ -10,25 +10,25 @@ import (
 // maxPending bounds the scheduled runs that are listed as pending. Later ones stay due until there is room.
 const maxPending = 100
 
-// dueTimes are those of the schedule that have come since the last one that was dealt with.
+// dueTimes are those of the schedule after the last handled one, up to now.
 type dueTimes struct {
 	schedule   schedule.Schedule
 	after, now time.Time
-	// executions may be of these due times already: the runs started, and the status that said so was not written.
+	// executions may list some of these due times already: their runs started, but the status write after that failed.
 	executions *executions
 }
 
-// passed is what becomes of due times.
+// passed is what was decided about due times.
 type passed struct {
 	runs    []time.Time
 	skipped skipped
-	// last is the last one that is dealt with; zero for none.
+	// last is the last due time that was handled; zero for none.
 	last time.Time
-	// more reports whether others have to wait until there is room among the pending runs.
+	// more reports whether there are others, which stay due until there is room among the pending runs.
 	more bool
 }
 
-// pass has each of them become a run that is pending, or be skipped.
+// pass makes each due time a pending run or skips it.
 func (d dueTimes) pass(sj *stintv1.ScheduledJob) passed {
 	switch {
 	case suspended(sj):
@@ -86,7 +86,7 @@ func (d dueTimes) runAll() (p passed) {
 	return p
 }
 
-// known is how many of them are listed as runs.
+// known returns how many of the due times are listed as runs.
 func (d dueTimes) known() int64 {
 	var n int64
 	for _, e := range d.executions.all() {

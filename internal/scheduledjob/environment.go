@@ -8,13 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What a run's containers are told of their pod's place in it.
+// Environment variables of a run's containers: how many pods the run has, and the index of this one.
 const (
 	envPodCount = "JOB_POD_COUNT"
 	envPodIndex = "JOB_POD_INDEX"
 )
 
-// setPodIndexVariables comes first in each environment, so that the author's variables can refer to it.
+// setPodIndexVariables puts the variables first in each container's env, so that the template's variables can refer to
+// them. A variable of the template with the same name stays as it is.
 func setPodIndexVariables(spec *corev1.PodSpec, count int32) {
 	place := []corev1.EnvVar{
 		{Name: envPodCount, Value: strconv.Itoa(int(count))},

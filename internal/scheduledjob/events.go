@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Event is one to be told of the ScheduledJob.
+// Event is an API event of the ScheduledJob.
 type Event struct {
 	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
 	Type    string
@@ -14,7 +14,7 @@ type Event struct {
 	Message string
 }
 
-// events are told in this order.
+// events are recorded in this order.
 type events []Event
 
 func (e *events) addEvent(reason, format string, args ...any) {

@@ -9,7 +9,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// executions are the runs that the status lists. Each is in one list, and moves on from there to the next.
+// executions are the runs that the status lists. Each is in one list, and moves from pending to running to completed.
 type executions struct {
 	view      *view
 	pending   pending
@@ -25,13 +25,13 @@ func (x *executions) listed(tag string) bool {
 	return has(x.running.list, tag) || has(x.completed.list, tag) || has(x.pending.list, tag)
 }
 
-// start moves a run from the pending ones, if it is there, to those that run.
+// start lists a run as running, and removes it from the pending ones if it is there.
 func (x *executions) start(e stintv1.Execution, job *batchv1.Job) {
 	x.pending.remove(e.Tag)
 	x.running.add(e, job)
 }
 
-// fail ends a pending run that cannot start.
+// fail lists a pending run that cannot start as completed and failed.
 func (x *executions) fail(e stintv1.Execution, reason, message string) {
 	x.pending.remove(e.Tag)
 	e.CompletedAt, e.Success = metaTime(x.view.now), ptr.To(false)

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// noExitCode is that of a pod that failed without a container that did: evicted, or never started.
+	// noExitCode is the code of a failed pod none of whose containers failed: it was evicted, or never started.
 	noExitCode = -1
-	// The list stays small, whatever the pods do.
+	// maxExitCodes and maxIndexesWritten keep the list small.
 	maxExitCodes      = 16
 	maxIndexesWritten = 256
 )
 
-// ExitCodes tells how the last pod of each index ended. What pods of other Jobs did, or those that have not ended, does
-// not count. Of many codes the most frequent ones are told.
+// ExitCodes returns the exit codes of the last terminated pod of each index, ordered by code. Pods of other Jobs do not
+// count. Of more than 16 codes it returns the most frequent ones.
 func ExitCodes(run *batchv1.Job, pods []*corev1.Pod) []stintv1.ExitCode {
 	indexes := map[int32][]int{}
 	for index, pod := range lastPods(run, pods) {
@@ -66,8 +66,8 @@ func lastPods(run *batchv1.Job, pods []*corev1.Pod) map[int]*corev1.Pod {
 	return last
 }
 
-// byAttempt orders the pods of an index. One that succeeded is the last; times tell little of pods that take less than a
-// second, while a Job has each pod carry the number of those that failed before it.
+// byAttempt orders the pods of an index. One that succeeded is the last. The failure counts in the annotations come before
+// times, as these have whole seconds and cannot order pods that end sooner.
 func byAttempt(a, b *corev1.Pod) int {
 	return cmp.Or(
 		cmp.Compare(successes(a), successes(b)),
@@ -100,7 +100,7 @@ func podEnd(p *corev1.Pod) time.Time {
 	return end
 }
 
-// exitCode is that of the container that failed first, by the clock, and then by the order in which they are listed.
+// exitCode is that of the container that failed first; of those that failed in the same second, the one listed first.
 func exitCode(p *corev1.Pod) int32 {
 	if p.Status.Phase == corev1.PodSucceeded {
 		return 0
@@ -121,7 +121,7 @@ func exitCode(p *corev1.Pod) int32 {
 	return first.ExitCode
 }
 
-// isSidecar tells whether a container is an init container that runs beside the others. How it ends is no failure.
+// isSidecar reports whether a container is a sidecar, an init container that is always restarted. Its exit code does not count.
 func isSidecar(p *corev1.Pod, name string) bool {
 	return slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == name && ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways

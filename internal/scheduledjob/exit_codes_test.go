@@ -16,7 +16,7 @@ import (
 
 var theRun = wrappers.MakeJob("report-now").UID("run-uid").Obj()
 
-// aPod is the pod of an index that failed, created so many seconds after noon.
+// aPod is a failed pod of an index, created this many seconds after noon.
 func aPod(index, created int, statuses ...corev1.ContainerStatus) *corev1.Pod {
 	return wrappers.MakePod("p" + strconv.Itoa(created)).Controller(theRun).Index(index).CreationTimestamp(metav1.NewTime(at(created))).
 		Phase(corev1.PodFailed).ContainerStatuses(statuses...).Obj()
@@ -31,7 +31,7 @@ func succeeded(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// after gives a pod the number of those of its index that failed before, and were counted or ignored.
+// after annotates a pod with how many pods of its index failed before it and were counted or ignored.
 func after(counted, ignored int, p *corev1.Pod) *corev1.Pod {
 	return wrappers.FromPod(p).IndexFailureCount(counted).IndexIgnoredFailureCount(ignored).Obj()
 }
@@ -39,8 +39,8 @@ func after(counted, ignored int, p *corev1.Pod) *corev1.Pod {
 func TestExitCodes(t *testing.T) {
 	running := aPod(0, 2)
 	running.Status.Phase = corev1.PodRunning
-	stranger := aPod(0, 3, exited("main", 9, 4))
-	stranger.OwnerReferences[0].UID = "another"
+	other := aPod(0, 3, exited("main", 9, 4))
+	other.OwnerReferences[0].UID = "another"
 	withInit := aPod(0, 0)
 	withInit.Status.InitContainerStatuses = []corev1.ContainerStatus{exited("init", 4, 1)}
 	sidecar := aPod(0, 0, exited("main", 3, 2))
@@ -72,11 +72,11 @@ func TestExitCodes(t *testing.T) {
 			[]*corev1.Pod{succeeded(aPod(0, 9)), aPod(0, 1, exited("main", 7, 1))},
 			[]stintv1.ExitCode{{Code: 0, Pods: 1, Indexes: "0"}},
 		},
-		"a pod that succeeded is the last, whatever the times say": {
+		"a pod that succeeded is the last, even if its times say otherwise": {
 			[]*corev1.Pod{succeeded(aPod(0, 0)), aPod(0, 0, exited("main", 7, 0)), succeeded(aPod(1, 0)), aPod(1, 9, exited("main", 7, 9))},
 			[]stintv1.ExitCode{{Code: 0, Pods: 2, Indexes: "0,1"}},
 		},
-		"the one before which more have failed is later, whatever the times say": {
+		"the one before which more have failed is later, even if its times say otherwise": {
 			[]*corev1.Pod{after(1, 0, aPod(0, 0, exited("main", 8, 0))), after(0, 0, aPod(0, 5, exited("main", 7, 6))),
 				after(1, 1, aPod(1, 0, exited("main", 8, 0))), after(1, 0, aPod(1, 5, exited("main", 7, 6)))},
 			[]stintv1.ExitCode{{Code: 8, Pods: 2, Indexes: "0,1"}},
@@ -104,7 +104,7 @@ func TestExitCodes(t *testing.T) {
 			[]stintv1.ExitCode{{Code: -1, Pods: 2, Indexes: "0,1"}},
 		},
 		"pods that run, of other Jobs, or without an index do not count": {
-			[]*corev1.Pod{running, stranger, {Status: corev1.PodStatus{Phase: corev1.PodFailed}}, aPod(-1, 0)}, nil,
+			[]*corev1.Pod{running, other, {Status: corev1.PodStatus{Phase: corev1.PodFailed}}, aPod(-1, 0)}, nil,
 		},
 		"indexes that would be many are left out": {
 			many, []stintv1.ExitCode{{Code: 1, Pods: 400}},
@@ -117,17 +117,17 @@ func TestExitCodes(t *testing.T) {
 			}
 		})
 	}
-	t.Run("of many codes the most frequent ones are told", func(t *testing.T) {
+	t.Run("of many codes the most frequent ones are listed", func(t *testing.T) {
 		codes := ExitCodes(theRun, colourful)
 		last := codes[len(codes)-1]
 		if len(codes) != maxExitCodes || last.Code != 77 || last.Pods != 2 || codes[0].Code != 1 {
-			t.Errorf("tells %+v", codes)
+			t.Errorf("got %+v", codes)
 		}
 	})
-	t.Run("indexes that just fit are told", func(t *testing.T) {
+	t.Run("indexes that just fit are listed", func(t *testing.T) {
 		codes := ExitCodes(theRun, many[:75])
 		if s := codes[0].Indexes; len(s) > maxIndexesWritten || !strings.HasSuffix(s, ",148") {
-			t.Errorf("tells %+v", codes)
+			t.Errorf("got %+v", codes)
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// JobsToGetLive names the Jobs that an Observation must tell of for certain, even if a cache does not show them: without them
-// a run would count as ended, or be skipped, that goes on.
+// JobsToGetLive returns the names of the Jobs to get live if they are not cached. Without such a Job in the Observation, a
+// run that still runs would count as deleted, or be skipped.
 func JobsToGetLive(sj *stintv1.ScheduledJob) []string {
 	var names []string
 	for _, e := range sj.Status.RunningExecutions {
@@ -26,7 +26,8 @@ func JobsToGetLive(sj *stintv1.ScheduledJob) []string {
 	return names
 }
 
-// findStarted lists as running what has a Job: the status that would have said so was not written.
+// findStarted lists as running each run that has a Job, but is pending or not listed: the status write after the creation
+// failed.
 func (x *executions) findStarted(due cursor) {
 	for _, e := range slices.Clone(x.pending.list) {
 		if job := x.view.jobs[e.Tag]; job != nil {
@@ -38,8 +39,8 @@ func (x *executions) findStarted(due cursor) {
 	}
 }
 
-// unlisted are runs that have a Job and are in no list, in the order of their starts. A Job that has ended may only be one
-// that has been forgotten, unless its due time has not been dealt with.
+// unlisted are runs that have a Job and are in no list, in the order of their starts. A finished Job is left out if its due
+// time has been handled, or if it has none: its run was listed once and removed by the history limit.
 func (x *executions) unlisted(due cursor) []stintv1.Execution {
 	var found []stintv1.Execution
 	listed := sets.New[string]()

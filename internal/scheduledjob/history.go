@@ -9,7 +9,7 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// historyToDelete are Jobs that ended and that the limits do not keep, oldest first.
+// historyToDelete are the finished Jobs beyond the history limits, oldest first.
 func historyToDelete(v *view) []*batchv1.Job {
 	var successful, failed []*batchv1.Job
 	for _, job := range v.jobs {
@@ -26,7 +26,7 @@ func historyToDelete(v *view) []*batchv1.Job {
 	return surplus
 }
 
-// oldest are all but the newest so many.
+// oldest are all but the newest keep Jobs.
 func oldest(jobs []*batchv1.Job, keep int) []*batchv1.Job {
 	slices.SortFunc(jobs, byJobEnd)
 	return jobs[:max(0, len(jobs)-keep)]

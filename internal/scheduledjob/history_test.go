@@ -20,18 +20,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Flags of the command line come later and win: -rapid.checks=100000 for many more.
+	// Flags of the command line are parsed later and win: -rapid.checks=100000 runs many more.
 	_ = flag.Set("rapid.checks", "1000")
 	os.Exit(m.Run())
 }
 
-// TestAnyHistory drives random ScheduledJobs through random histories. The ledger checks every write; at the end, with
-// faults over and Jobs that end, the ScheduledJob must come to rest with each run run once.
+// TestAnyHistory takes random ScheduledJobs through random histories. The ledger checks every write. At the end, without
+// faults and with all Jobs ending, a sync must have nothing left to do, and each run must have run once.
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawScheduledJob(t))
 		t.Repeat(w.actions())
-		w.settle()
+		w.finishAll()
 	})
 }
 
@@ -45,7 +45,7 @@ func drawScheduledJob(t *rapid.T) *stintv1.ScheduledJob {
 	return sj
 }
 
-// The clocks of Berlin are changed soon after these.
+// One minute before the clocks of Berlin change.
 var (
 	beforeSpring = time.Date(2026, time.March, 29, 0, 59, 0, 0, time.UTC)
 	beforeAutumn = time.Date(2026, time.October, 25, 0, 59, 0, 0, time.UTC)
@@ -87,8 +87,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"a Job ends":       w.endOne,
 		"a Job ends soon":  w.endOne,
 		"a Job is deleted": w.deleteJob,
-		"people":           func(*rapid.T) { w.meddle() },
-		"people again":     func(*rapid.T) { w.meddle() },
+		"people":           func(*rapid.T) { w.userActs() },
+		"people again":     func(*rapid.T) { w.userActs() },
 		"the template":     func(t *rapid.T) { w.template = rapid.IntRange(0, 3).Draw(t, "is there") > 0 },
 		"it is deleted": func(t *rapid.T) {
 			if rapid.IntRange(0, 19).Draw(t, "really") == 0 {
@@ -102,7 +102,7 @@ func (w *world) pass(t *rapid.T) {
 	w.now = w.now.Add(time.Duration(rapid.IntRange(1, 9).Draw(t, "seconds")) * time.Second)
 }
 
-// setClock sets it, or is a long stop of everything.
+// setClock sets the clock back or forward. Forward also stands for a controller that was not running.
 func (w *world) setClock(t *rapid.T) {
 	w.now = w.now.Add(time.Duration(rapid.IntRange(-150, 250).Draw(t, "seconds")) * time.Second)
 }
@@ -121,7 +121,8 @@ func (w *world) endOne(t *rapid.T) {
 	w.finish(rapid.SampledFrom(slices.Sorted(maps.Keys(w.jobs))).Draw(t, "run"), rapid.IntRange(0, 2).Draw(t, "well") > 0)
 }
 
-// deleteJob is a person who deletes the Job of a run that is listed. With another one the run may start once more.
+// deleteJob is a user who deletes the Job of a listed run. It leaves other Jobs, as without its Job an unlisted run may
+// start again.
 func (w *world) deleteJob(t *rapid.T) {
 	tag := w.drawTag(t)
 	if has(w.sj.Status.RunningExecutions, tag) || has(w.sj.Status.CompletedExecutions, tag) {
@@ -129,12 +130,12 @@ func (w *world) deleteJob(t *rapid.T) {
 	}
 }
 
-// meddle is a person who does something.
-func (w *world) meddle() {
+// userActs is a user who does something.
+func (w *world) userActs() {
 	deeds := map[string]func(){
-		"ask":       func() { w.ask(fmt.Sprintf("run-%d", w.version)) },
-		"ask again": w.askAgain,
-		"take back": w.takeBack,
+		"ask":       func() { w.request(fmt.Sprintf("run-%d", w.version)) },
+		"ask again": w.requestAgain,
+		"take back": w.cancelRequest,
 		"unblock":   w.unblock,
 		"suspend":   func() { w.edit(func(spec *stintv1.ScheduledJobSpec) { spec.Suspend = ptr.To(true) }) },
 		"resume":    func() { w.edit(func(spec *stintv1.ScheduledJobSpec) { spec.Suspend = nil }) },
@@ -147,13 +148,13 @@ func (w *world) meddle() {
 	deeds[rapid.SampledFrom(slices.Sorted(maps.Keys(deeds))).Draw(w.t, "deed")]()
 }
 
-func (w *world) ask(tag string) {
-	w.ledger.asked.Insert(tag)
-	w.update(asked(tag))
+func (w *world) request(tag string) {
+	w.ledger.requested.Insert(tag)
+	w.update(requested(tag))
 }
 
-// askAgain asks for a run that is listed, in any of the lists.
-func (w *world) askAgain() {
+// requestAgain asks for a run that is listed, in any of the lists.
+func (w *world) requestAgain() {
 	var listed []string
 	for _, e := range slices.Concat(w.sj.Status.RunningExecutions, w.sj.Status.CompletedExecutions, w.sj.Status.PendingExecutions) {
 		if e.Trigger == stintv1.TriggerManual {
@@ -161,12 +162,12 @@ func (w *world) askAgain() {
 		}
 	}
 	if len(listed) > 0 {
-		w.ask(rapid.SampledFrom(listed).Draw(w.t, "tag"))
+		w.request(rapid.SampledFrom(listed).Draw(w.t, "tag"))
 	}
 }
 
-// takeBack removes a pending run, though it may be starting right now.
-func (w *world) takeBack() {
+// cancelRequest removes a pending run, which may be starting right now.
+func (w *world) cancelRequest() {
 	var manual []string
 	for _, e := range w.sj.Status.PendingExecutions {
 		if ManualTag(e.Tag) && !has(w.sj.Status.CompletedExecutions, e.Tag) {
@@ -182,10 +183,10 @@ func (w *world) takeBack() {
 	}
 	if w.jobs[tag] != nil {
 		w.ledger.shielded.Insert(tag)
-		// No list tells of the Job any more: the controller remembers by itself that it may be there.
+		// The status does not list the Job any more: the controller itself keeps track that it may exist.
 		w.unclear.Insert(tag)
 	}
-	w.ledger.asked.Delete(tag)
+	w.ledger.requested.Delete(tag)
 	w.update(func(sj *stintv1.ScheduledJob) {
 		sj.Status.PendingExecutions = without(sj.Status.PendingExecutions, tag)
 	})
@@ -203,7 +204,7 @@ func (w *world) unblock() {
 	})
 }
 
-// rest expects that a decision which has been carried out in full is followed by one that has nothing to do.
+// rest applies one decision in full and expects that the next one has nothing to do.
 func (w *world) rest() {
 	defer func(faults bool) { w.faults = faults }(w.faults)
 	w.faults = false
@@ -215,12 +216,12 @@ func (w *world) rest() {
 	}
 	next := Decide(w.observation())
 	if len(next.Create)+len(next.Delete)+len(next.Events(nil)) > 0 || !equality.Semantic.DeepEqual(next.Status(nil), w.sj.Status) {
-		w.t.Fatalf("does not rest: starts %v, tells %v\n%s", next.starts, next.Events(nil), diff(w.sj.Status, next.Status(nil)))
+		w.t.Fatalf("does not rest: starts %v, events %v\n%s", next.starts, next.Events(nil), diff(w.sj.Status, next.Status(nil)))
 	}
 }
 
-// settle ends all faults, lets every Job complete and expects that everything has run.
-func (w *world) settle() {
+// finishAll ends all faults, completes every Job and expects that every run has run.
+func (w *world) finishAll() {
 	if w.sj.DeletionTimestamp != nil {
 		return
 	}
@@ -255,7 +256,7 @@ func (w *world) checkEnd() {
 	if int(s.ScheduleCount) != w.ledger.created.Len() {
 		w.t.Fatalf("%d runs started, the status says %d", w.ledger.created.Len(), s.ScheduleCount)
 	}
-	if lost := w.ledger.asked.Difference(w.ledger.created).Difference(w.ledger.refused); lost.Len() > 0 {
+	if lost := w.ledger.requested.Difference(w.ledger.created).Difference(w.ledger.refused); lost.Len() > 0 {
 		w.t.Fatalf("runs were asked for and lost: %v", lost.UnsortedList())
 	}
 	successful, failed := 0, 0

@@ -11,7 +11,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// BuildJob makes the Job of a run. It fails only where the run's overrides are for a container that is not there.
+// BuildJob builds the Job of a run. It fails only if the run's overrides name a container that the template lacks.
 func BuildJob(sj *stintv1.ScheduledJob, template *corev1.PodTemplateSpec, e stintv1.Execution) (*batchv1.Job, error) {
 	pods, err := buildTemplate(sj, template, e)
 	if err != nil {
@@ -53,7 +53,7 @@ func withRunLabels(labels map[string]string, sj *stintv1.ScheduledJob, e stintv1
 	return all
 }
 
-// selectorOf narrows the author's selector to the pods of one run: runs must not count each other's.
+// selectorOf narrows the selector of the spec to the pods of one run: runs must not count each other's pods.
 func selectorOf(sj *stintv1.ScheduledJob, e stintv1.Execution) *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{}
 	if sj.Spec.Selector != nil {
@@ -69,14 +69,15 @@ func buildTemplate(sj *stintv1.ScheduledJob, template *corev1.PodTemplateSpec, e
 		return nil, err
 	}
 	pods.Labels = withRunLabels(pods.Labels, sj, e)
-	// A restart is a new pod, so that it is counted exactly.
+	// Each restart is a new pod, so that the Job counts restarts exactly.
 	pods.Spec.RestartPolicy = corev1.RestartPolicyNever
 	pods.Spec.ActiveDeadlineSeconds = shorter(pods.Spec.ActiveDeadlineSeconds, sj.Spec.ExecTimeout)
 	setPodIndexVariables(&pods.Spec, podCount(sj))
 	return pods, nil
 }
 
-// shorter is the shorter of two limits that need not be there. Less than a second is no limit that a pod can have.
+// shorter returns the smaller of two limits in seconds, nil meaning none. It ignores b below 1, which no pod can have as its
+// activeDeadlineSeconds.
 func shorter(a, b *int64) *int64 {
 	switch {
 	case b == nil || *b < 1:

@@ -20,7 +20,7 @@ func placeEnv(count string, more ...corev1.EnvVar) []corev1.EnvVar {
 	}, more...)
 }
 
-// TestBuildJob writes out one Job in full.
+// TestBuildJob compares one Job in full.
 func TestBuildJob(t *testing.T) {
 	sj := aScheduledJob(func(sj *stintv1.ScheduledJob) {
 		sj.Labels = map[string]string{"team": "data", "stint.dev/job-tag": "spoiled"}
@@ -145,7 +145,7 @@ func TestOverride(t *testing.T) {
 		"args are for the first":     {&stintv1.Overrides{Args: []string{"z"}}, "A=1 []", "A=1 B=2 [z]", "[]", ""},
 		"a container is named":       {&stintv1.Overrides{Container: "side", Env: []corev1.EnvVar{v("A", "7")}, Args: []string{"z"}}, "A=1 []", "A=1 B=2 [x y]", "A=7 [z]", ""},
 		"an init container is named": {&stintv1.Overrides{Container: "init", Env: []corev1.EnvVar{v("A", "7")}}, "A=7 []", "A=1 B=2 [x y]", "[]", ""},
-		"nobody is called that":      {&stintv1.Overrides{Container: "nobody"}, "A=1 []", "A=1 B=2 [x y]", "[]", `overrides: there is no container "nobody": the template has main, side, init`},
+		"no container has that name": {&stintv1.Overrides{Container: "missing"}, "A=1 []", "A=1 B=2 [x y]", "[]", `overrides: there is no container "missing": the template has main, side, init`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

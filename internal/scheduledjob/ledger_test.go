@@ -16,21 +16,21 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// ledger is the second opinion: it follows every write and says what must never happen.
+// ledger checks every decision and write against rules that must always hold.
 type ledger struct {
 	w *world
-	// created are runs whose Job was created, each once; refused are those that ended before they began; asked are those
-	// that people want, less those that they took back.
-	created, refused, asked sets.Set[string]
-	// completed are runs that ended, listed or forgotten; skipped are those that were pending once.
+	// created are runs whose Job was created, each once; refused are those whose Job was refused for good; requested are those
+	// that users requested and did not take back.
+	created, refused, requested sets.Set[string]
+	// completed are finished runs, still listed or not; skipped are pending runs that were skipped.
 	completed, skipped sets.Set[string]
-	// shielded are runs that a person took out of the list while they were being started: they go on until they are
-	// listed again, as one that ends before is never found out.
+	// shielded are runs that a user removed from the list while they were being started: they may not end until they are
+	// listed again, as the controller cannot find out about a run that ends before.
 	shielded sets.Set[string]
 }
 
 func newLedger(w *world) *ledger {
-	return &ledger{w: w, created: sets.New[string](), refused: sets.New[string](), asked: sets.New[string](),
+	return &ledger{w: w, created: sets.New[string](), refused: sets.New[string](), requested: sets.New[string](),
 		completed: sets.New[string](), skipped: sets.New[string](), shielded: sets.New[string]()}
 }
 
@@ -65,7 +65,8 @@ func (l *ledger) checkDecision(obs Observation, d Decision) {
 	}
 }
 
-// checkQueue expects that who came first is served first, and that nobody pushes in.
+// checkQueue expects that pending runs keep their order, that new ones are added at the end, and that the first one that
+// the gate does not hold starts first.
 func (l *ledger) checkQueue(obs Observation, d Decision) {
 	before, after := tags(obs.ScheduledJob.Status.PendingExecutions), tags(d.Status(nil).PendingExecutions)
 	place := 0
@@ -88,12 +89,12 @@ func (l *ledger) checkQueue(obs Observation, d Decision) {
 	}
 }
 
-// hadBefore tells that a run was pending already: the clock may have been set back since.
+// hadBefore reports whether a run was pending already: the clock may have been set back since.
 func (l *ledger) hadBefore(sj *stintv1.ScheduledJob, tag string) bool {
 	return has(sj.Status.PendingExecutions, tag)
 }
 
-// checkPure expects that asking a decision changes nothing, neither in it nor in what it was made from.
+// checkPure expects that Status and Events change neither the decision nor the observation.
 func (l *ledger) checkPure(obs Observation, d Decision, outcomes []Outcome) {
 	if !equality.Semantic.DeepEqual(d.Status(outcomes), d.Status(outcomes)) || !slices.Equal(d.Events(outcomes), d.Events(outcomes)) {
 		l.w.t.Fatal("a decision says one thing and then another")
@@ -121,7 +122,8 @@ func (l *ledger) checkCreate(tag string) {
 	}
 }
 
-// checkDelete expects that only Jobs go that ended, that the status knows of, and that the limits do not keep.
+// checkDelete expects that the Job is finished and that its end has been written, or that its run was not to be listed any
+// more.
 func (l *ledger) checkDelete(job *batchv1.Job) {
 	tag, _ := tagOf(l.w.sj.Name, job.Name)
 	if !jobcore.Finished(job) || !l.completed.Has(tag) {
@@ -145,7 +147,7 @@ func (l *ledger) checkStatus(obs Observation, d Decision, outcomes []Outcome) {
 		l.completed.Insert(e.Tag)
 	}
 	for _, job := range obs.Jobs {
-		// It may be forgotten in the very write that could have told of its end.
+		// With a short list, the write that adds the run may remove it in the same moment.
 		if jobcore.Finished(job) {
 			tag, _ := tagOf(obs.ScheduledJob.Name, job.Name)
 			l.completed.Insert(tag)
@@ -196,7 +198,7 @@ func (l *ledger) checkCounts(old, next stintv1.ScheduledJobStatus) {
 	}
 }
 
-// checkDueTimes accounts for every due time that this write deals with: it is a run, or it is skipped.
+// checkDueTimes expects that every due time that this write handles is a run or counted as skipped.
 func (l *ledger) checkDueTimes(obs Observation, d Decision, outcomes []Outcome) {
 	old, next := obs.ScheduledJob.Status, d.Status(outcomes)
 	runs := l.created.Clone()
@@ -222,18 +224,18 @@ func (l *ledger) checkDueTimes(obs Observation, d Decision, outcomes []Outcome) 
 	if said := next.SkippedCount - old.SkippedCount; said != skipped+direct {
 		l.w.t.Fatalf("%d runs are said to be skipped, %d are", said, skipped+direct)
 	}
-	told := slices.ContainsFunc(d.Events(outcomes), func(e Event) bool { return e.Reason == ReasonRunsSkipped })
+	recorded := slices.ContainsFunc(d.Events(outcomes), func(e Event) bool { return e.Reason == ReasonRunsSkipped })
 	if queued := d.Status(nil); next.Schedule != nil && next.LastScheduleTime != nil && !d.draft.timetable.changed && len(scheduledOf(queued.PendingExecutions)) < maxPending {
 		if left, _ := inForce(next.Schedule).Count(next.LastScheduleTime.Time, obs.Now); left > 0 {
 			l.w.t.Fatalf("%d due times are not dealt with", left)
 		}
 	}
-	if told != (skipped+direct > 0) {
-		l.w.t.Fatalf("%d runs are skipped, the event says %v", skipped+direct, told)
+	if recorded != (skipped+direct > 0) {
+		l.w.t.Fatalf("%d runs are skipped, the event says %v", skipped+direct, recorded)
 	}
 }
 
-// passedOver is how many due times the cursor passes that became no run.
+// passedOver returns how many due times the cursor passes that did not become runs.
 func (l *ledger) passedOver(obs Observation, next stintv1.ScheduledJobStatus, runs sets.Set[string]) int64 {
 	old := obs.ScheduledJob.Status
 	first := old.Schedule == nil && old.ObservedGeneration == 0
@@ -273,7 +275,7 @@ func inForce(s *stintv1.ObservedSchedule) schedule.Schedule {
 	return spec.In(zone, s.Since.Time)
 }
 
-// checkBlock expects that a failure blocks where it shall.
+// checkBlock expects that a new failure blocks if, and only if, blockOnFailure is set.
 func (l *ledger) checkBlock(sj *stintv1.ScheduledJob, next stintv1.ScheduledJobStatus) {
 	blocked := meta.IsStatusConditionTrue(next.Conditions, stintv1.ConditionBlocked)
 	if blocked && !blocksOnFailure(sj) {

@@ -8,7 +8,8 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// dropMalformed leaves pending what can run, with all that belongs to it, and each run in one list only.
+// dropMalformed removes pending runs that cannot run, fills in what the others lack, and keeps each tag in one list only,
+// once.
 func (x *executions) dropMalformed() {
 	seen := map[string]bool{}
 	for _, list := range []*[]stintv1.Execution{&x.running.list, &x.completed.list, &x.pending.list} {
@@ -41,7 +42,7 @@ func faultOf(e stintv1.Execution) string {
 	case !ValidTag(e.Tag):
 		return fmt.Sprintf("tag %q is neither a due time nor 1 to 15 of a-z, 0-9 and '-' that start with a letter and do not end with '-'", shortened(e.Tag))
 	case e.Trigger != "" && e.Trigger != triggerOf(e.Tag):
-		return fmt.Sprintf("trigger %q does not go with tag %q", shortened(string(e.Trigger)), e.Tag)
+		return fmt.Sprintf("trigger %q does not match tag %q", shortened(string(e.Trigger)), e.Tag)
 	}
 	return ""
 }

@@ -12,14 +12,14 @@ import (
 
 // Observation is all that a decision depends on.
 type Observation struct {
-	// ScheduledJob is its newest version.
+	// ScheduledJob is the newest version that the controller has observed.
 	ScheduledJob *stintv1.ScheduledJob
-	// Jobs are all that it controls. A running execution whose Job is not among them has lost it.
+	// Jobs are all that it controls. If the Job of a running execution is not among them, it has been deleted.
 	Jobs []*batchv1.Job
-	// Template is the pods of a run that starts now: the spec's, or that of the PodTemplate that it refers to. Nil
-	// where there is no such PodTemplate.
+	// Template is the pod template of runs that start now: that of the spec, or of the PodTemplate that spec.templateRef
+	// names. Nil if there is no such PodTemplate.
 	Template *corev1.PodTemplateSpec
-	// ExitCodes are those of the Jobs that have ended, by the Job's UID.
+	// ExitCodes are those of finished Jobs, by the Job's UID.
 	ExitCodes map[types.UID][]stintv1.ExitCode
 	Now       time.Time
 }

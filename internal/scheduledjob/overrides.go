@@ -10,7 +10,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Override changes the containers of a template for one run. Init containers change only where they are named.
+// Override changes the containers of a template for one run. An init container changes only if o names it.
 func Override(template *corev1.PodTemplateSpec, o *stintv1.Overrides) error {
 	if o == nil {
 		return nil
@@ -28,7 +28,7 @@ func Override(template *corev1.PodTemplateSpec, o *stintv1.Overrides) error {
 	return nil
 }
 
-// overridden are the containers that overrides for the one of this name are for; all but init containers for no name.
+// overridden returns the containers to change: the one of this name, or all but init containers if name is empty.
 func overridden(spec *corev1.PodSpec, name string) ([]*corev1.Container, error) {
 	var all []*corev1.Container
 	for i := range spec.Containers {
@@ -52,7 +52,7 @@ func overridden(spec *corev1.PodSpec, name string) ([]*corev1.Container, error) 
 	return nil, fmt.Errorf("overrides: there is no container %q: the template has %s", name, strings.Join(names, ", "))
 }
 
-// replaceEnv puts each variable where one of its name was, and others at the end.
+// replaceEnv replaces variables of the same name in place, and adds the others at the end.
 func replaceEnv(env, more []corev1.EnvVar) []corev1.EnvVar {
 	env = slices.Clone(env)
 	for _, v := range more {

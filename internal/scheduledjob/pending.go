@@ -23,13 +23,13 @@ func (p *pending) enqueue(due []time.Time) {
 
 func (p *pending) remove(tag string) { p.list = without(p.list, tag) }
 
-// find returns a run that is there.
+// find returns the run with this tag. It must be there.
 func (p *pending) find(tag string) *stintv1.Execution {
 	i := slices.IndexFunc(p.list, func(e stintv1.Execution) bool { return e.Tag == tag })
 	return &p.list[i]
 }
 
-// scheduled is how many of them are scheduled runs.
+// scheduled returns how many of the pending runs are scheduled ones.
 func (p *pending) scheduled() int {
 	n := 0
 	for _, e := range p.list {

@@ -6,7 +6,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Find returns the run of that tag, as far as it is known still; nil if it is not.
+// Find returns the run with that tag; nil if the status does not list it, or not any more.
 func Find(status *stintv1.ScheduledJobStatus, tag string) *stintv1.Execution {
 	for _, list := range [][]stintv1.Execution{status.PendingExecutions, status.RunningExecutions, status.CompletedExecutions} {
 		for i := range list {
@@ -18,7 +18,7 @@ func Find(status *stintv1.ScheduledJobStatus, tag string) *stintv1.Execution {
 	return nil
 }
 
-// SameRun tells whether a run that is known is one with these overrides, as far as they are remembered.
+// SameRun reports whether a listed run has these overrides. Of a run that is not pending, the status may have dropped them.
 func SameRun(known *stintv1.Execution, o *stintv1.Overrides) bool {
 	if equality.Semantic.DeepEqual(known.Overrides, o) {
 		return true

@@ -7,7 +7,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-func TestARunIsTheSameAsFarAsItIsRemembered(t *testing.T) {
+func TestSameRun(t *testing.T) {
 	args := func(text string) *stintv1.Overrides { return &stintv1.Overrides{Args: []string{text}} }
 	long := args(strings.Repeat("a", 2*maxOverrides))
 	for sentence, tc := range map[string]struct {

@@ -10,10 +10,10 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// running are the runs that have started and have not ended, in the order of their starts.
+// running are the runs that have started and are not finished, in the order of their starts.
 type running struct {
 	list []stintv1.Execution
-	// scheduleCount is how many have started ever.
+	// scheduleCount is how many runs have ever started.
 	scheduleCount int64
 	events        *events
 }
@@ -28,34 +28,34 @@ func (r *running) add(e stintv1.Execution, job *batchv1.Job) {
 	r.events.addEvent(ReasonSuccessfulCreate, "Created job %s", job.Name)
 }
 
-// findEnded lists as completed what has ended, in the order of the ends.
+// findEnded lists finished runs as completed, in the order in which they finished.
 func (x *executions) findEnded() {
-	over := x.running.takeEnded(x.view)
-	slices.SortStableFunc(over, func(a, b stintv1.Execution) int { return a.CompletedAt.Compare(b.CompletedAt.Time) })
-	for _, e := range over {
+	finished := x.running.takeEnded(x.view)
+	slices.SortStableFunc(finished, func(a, b stintv1.Execution) int { return a.CompletedAt.Compare(b.CompletedAt.Time) })
+	for _, e := range finished {
 		x.completed.add(e)
 	}
 }
 
-// takeEnded removes the runs that have ended, and returns them with how they did.
+// takeEnded removes the finished runs, and returns them with their outcomes.
 func (r *running) takeEnded(v *view) []stintv1.Execution {
-	var over []stintv1.Execution
-	going := r.list[:0]
+	var finished []stintv1.Execution
+	unfinished := r.list[:0]
 	for _, e := range r.list {
 		job := v.jobs[e.Tag]
 		if job == nil || jobcore.Finished(job) {
-			over = append(over, ended(v, e))
+			finished = append(finished, ended(v, e))
 			continue
 		}
-		// The Job may have been made anew.
+		// The Job may have been deleted and created again.
 		e.JobName, e.JobUID = job.Name, job.UID
-		going = append(going, e)
+		unfinished = append(unfinished, e)
 	}
-	r.list = going
-	return over
+	r.list = unfinished
+	return finished
 }
 
-// ended says how a run ended that has no Job any more, or one that ended.
+// ended returns a run with the outcome of its Job, which is finished or deleted.
 func ended(v *view, e stintv1.Execution) stintv1.Execution {
 	job := v.jobs[e.Tag]
 	if job == nil {
@@ -67,7 +67,7 @@ func ended(v *view, e stintv1.Execution) stintv1.Execution {
 	e.JobName, e.JobUID = job.Name, job.UID
 	e.CompletedAt, e.Success = ptr.To(c.LastTransitionTime), ptr.To(c.Type == batchv1.JobComplete)
 	if e.CompletedAt.IsZero() {
-		// Its controller does not say when, and a time must be written.
+		// The Job's controller set no time, but completedAt is required.
 		e.CompletedAt = metaTime(v.now)
 	}
 	e.Reason, e.Message = c.Reason, shortened(c.Message)

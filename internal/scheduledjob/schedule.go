@@ -10,8 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// timetable is the schedule that is in force, and how far its due times have been dealt with. It keeps the condition
-// InvalidSchedule.
+// timetable is the schedule in force, and how far its due times have been handled. It owns the condition InvalidSchedule.
 type timetable struct {
 	view       *view
 	conditions *conditions
@@ -20,13 +19,13 @@ type timetable struct {
 	observed *stintv1.ObservedSchedule
 	cursor   cursor
 	next     *metav1.Time
-	// due is the schedule in force. Nil: nothing is due.
+	// due is the parsed schedule; nil if there is none or it is invalid, so that nothing is due.
 	due schedule.Schedule
-	// changed reports whether the schedule is another than before: it must be written before anything is due by it.
+	// changed reports whether the schedule differs from status.schedule: it must be written before any of its times is due.
 	changed bool
 }
 
-// readSchedule reads the schedule, and notes since when it is in force.
+// readSchedule parses the schedule of the spec, and records since when it is in force.
 func (t *timetable) readSchedule(x *executions) {
 	was, spec := t.observed, t.view.sj.Spec.Schedule
 	if spec == nil {
@@ -46,7 +45,8 @@ func (t *timetable) readSchedule(x *executions) {
 	t.parse()
 }
 
-// since is when a schedule is taken up: after all that was due by another one, as tags are times.
+// since is when a new schedule comes into force: after all due times that the one before has handled, as runs of equal due
+// times have equal tags.
 func (t *timetable) since() time.Time {
 	if !t.changed {
 		return t.view.sj.CreationTimestamp.Time
@@ -54,8 +54,8 @@ func (t *timetable) since() time.Time {
 	return later(t.view.now, t.cursor.time().Add(time.Second))
 }
 
-// closeSchedule passes the due times of a schedule that is in force no longer, as far as they have become runs. Those to come are
-// of people, who may add any tag.
+// closeSchedule moves the cursor past the due times of the old schedule that have become runs. Due times in the future do not
+// count: users may add a run with any tag.
 func (t *timetable) closeSchedule(x *executions) {
 	for _, e := range x.all() {
 		if e.DueAt != nil && !e.DueAt.After(t.view.now) {
@@ -82,7 +82,7 @@ func (t *timetable) parse() {
 	t.conditions.set(stintv1.ConditionInvalidSchedule, metav1.ConditionTrue, ReasonInvalidSchedule, message)
 }
 
-// pass deals with the due times up to now.
+// pass handles the due times up to now.
 func (t *timetable) pass(x *executions) passed {
 	if t.due == nil || t.changed {
 		return passed{}
@@ -92,7 +92,7 @@ func (t *timetable) pass(x *executions) passed {
 	return p
 }
 
-// requeueAt is when something becomes due, or now if due times that wait have room soon.
+// requeueAt returns the next due time; now if the schedule has changed, or if there will be room for due times that wait.
 func (t *timetable) requeueAt(room bool) time.Time {
 	t.next = nil
 	if t.due == nil {

@@ -2,7 +2,7 @@ package scheduledjob
 
 import stintv1 "github.com/stint-dev/stint/api/stint/v1"
 
-// sizeOf is about what an entry takes.
+// sizeOf estimates the size of an entry in bytes.
 func sizeOf(e stintv1.Execution) int {
 	size := 512 + len(e.Message) + sizeOfOverrides(e.Overrides)
 	for _, c := range e.ExitCodes {
@@ -25,10 +25,10 @@ func sizeOfOverrides(o *stintv1.Overrides) int {
 	return size
 }
 
-// maxOverrides bounds what is kept of a run that does not wait any more: its Job has it all.
+// maxOverrides bounds the overrides that the status keeps of a run that is not pending any more, in bytes: its Job has them.
 const maxOverrides = 1024
 
-// KeptOverrides is what the status shows of the overrides of a run that does not wait any more.
+// KeptOverrides returns the overrides that the status keeps of a run that is not pending any more: all, or nil if they are large.
 func KeptOverrides(o *stintv1.Overrides) *stintv1.Overrides {
 	if sizeOfOverrides(o) > maxOverrides {
 		return nil

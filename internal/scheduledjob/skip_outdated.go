@@ -7,7 +7,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// skipped are due times that pass without a run.
+// skipped counts due times that pass without a run.
 type skipped struct {
 	n           int64
 	first, last time.Time
@@ -23,7 +23,7 @@ func (s *skipped) add(more skipped) {
 	s.n, s.last = s.n+more.n, later(s.last, more.last)
 }
 
-// skipOutdated leaves only the latest of the scheduled runs that wait.
+// skipOutdated removes all pending scheduled runs but the latest.
 func (p *pending) skipOutdated() (gone skipped) {
 	var latest time.Time
 	for _, e := range p.list {

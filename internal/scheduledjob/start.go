@@ -7,11 +7,11 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// maxRunning bounds the runs at a time where they may be concurrent: the lists are in one object.
+// maxRunning bounds concurrent runs, as one object lists them all.
 const maxRunning = 1000
 
-// start makes the Jobs of the runs whose turn it is. A run of which no Job can be made has ended, and the next one has
-// its turn.
+// start builds the Jobs of the runs that may start now. A run whose Job cannot be built fails, and the next one may start
+// instead.
 func (s *draft) start() (tags []string, jobs []*batchv1.Job) {
 	if s.view.Template == nil {
 		return nil, nil
@@ -34,16 +34,16 @@ func (s *draft) startable() []stintv1.Execution {
 		limit = maxRunning
 	}
 	room := limit - len(s.executions.running.list)
-	var turn []stintv1.Execution
+	var ready []stintv1.Execution
 	for _, e := range s.executions.pending.list {
-		if len(turn) < room && !s.gate.holds(e) {
-			turn = append(turn, e)
+		if len(ready) < room && !s.gate.holds(e) {
+			ready = append(ready, e)
 		}
 	}
-	return turn
+	return ready
 }
 
-// applyOutcomes notes what became of the start of a run.
+// applyOutcomes lists a run as started or failed, by the outcome of creating its Job.
 func (s *draft) applyOutcomes(tag, jobName string, o Outcome) {
 	e := *s.executions.pending.find(tag)
 	if o.Job == nil && o.Err != nil {
@@ -57,7 +57,8 @@ func (s *draft) applyOutcomes(tag, jobName string, o Outcome) {
 	}
 }
 
-// explainFailure comes after any other explanation: JobsToGetLive has to find this one, as the Job may exist for all that.
+// explainFailure replaces the reason that explain has set: JobsToGetLive looks for FailedCreate, as the Job may exist despite
+// the error.
 func (p *pending) explainFailure(tag string, o Outcome) {
 	if o.Job == nil && o.Err != nil && !o.Final() {
 		e := p.find(tag)

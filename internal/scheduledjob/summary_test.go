@@ -10,8 +10,8 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// summary is a decision in one line: what is created and deleted, and what the status says then. Times are in seconds
-// after noon, and so are the tags of scheduled runs: +60.
+// summary is a decision in one line: what is created and deleted, and the status after that. Times are in seconds after
+// noon, and so are the tags of scheduled runs: +60.
 func summary(d Decision, outcomes []Outcome) string {
 	s := d.Status(outcomes)
 	var parts []string
@@ -47,7 +47,7 @@ func jobNames(jobs []*batchv1.Job) string {
 	return strings.Join(names, " ")
 }
 
-// listOf are the tags, with what is to be said: a reason, or that all went well.
+// listOf returns the tags, each with "ok" if the run succeeded or else with its reason.
 func listOf(list []stintv1.Execution) string {
 	var all []string
 	for _, e := range list {
@@ -79,8 +79,8 @@ func number(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// story are events, one a line.
-func story(events []Event) string {
+// eventLines returns the events, one per line.
+func eventLines(events []Event) string {
 	var lines []string
 	for _, e := range events {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Message))

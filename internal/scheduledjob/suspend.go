@@ -6,7 +6,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// updateSuspendedCondition has the condition say what the spec asks for, once it has asked for it the first time.
+// updateSuspendedCondition sets the condition Suspended to spec.suspend. Before the first suspension there is no condition.
 func (g *gate) updateSuspendedCondition() {
 	was := g.conditions.isTrue(stintv1.ConditionSuspended)
 	switch {

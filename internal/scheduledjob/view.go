@@ -9,13 +9,13 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// view is an observation with its Jobs sorted out. It is made once per decision and never changed.
+// view is an observation with its Jobs sorted. It is built once per decision and never changed.
 type view struct {
 	Observation
 	sj *stintv1.ScheduledJob
-	// now is in whole seconds, as all that is written.
+	// now is in whole seconds, like all times in the status.
 	now time.Time
-	// jobs are those of runs, by tag.
+	// jobs are the Jobs of runs, by tag.
 	jobs map[string]*batchv1.Job
 }
 

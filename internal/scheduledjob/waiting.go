@@ -11,15 +11,15 @@ type waiting struct {
 	view    *view
 	gate    *gate
 	running []stintv1.Execution
-	// turn are the runs that may start.
-	turn []stintv1.Execution
+	// startable are the runs that may start now.
+	startable []stintv1.Execution
 }
 
 func (s *draft) waiting() waiting {
-	return waiting{view: s.view, gate: &s.gate, running: s.executions.running.list, turn: s.startable()}
+	return waiting{view: s.view, gate: &s.gate, running: s.executions.running.list, startable: s.startable()}
 }
 
-// explain says of each run why it waits.
+// explain sets the reason and message of each pending run: why it waits.
 func (p *pending) explain(w waiting) {
 	for i := range p.list {
 		e := &p.list[i]
@@ -29,7 +29,8 @@ func (p *pending) explain(w waiting) {
 	}
 }
 
-// addQueuedEvent tells once that a run has to wait in the queue: what it waits for next is in its message.
+// addQueuedEvent adds an event when a run begins to wait in the queue or for its template. When it then waits for something
+// else, only its message changes.
 func (p *pending) addQueuedEvent(e stintv1.Execution, reason, message string) {
 	switch {
 	case queued(reason) && !queued(e.Reason):
@@ -41,12 +42,12 @@ func (p *pending) addQueuedEvent(e stintv1.Execution, reason, message string) {
 
 func queued(reason string) bool { return reason == ReasonQueued || reason == ReasonBlocked }
 
-// why gives no reason for a run that may start.
+// why returns why a run waits; nothing if it may start.
 func (w waiting) why(e stintv1.Execution) (reason, message string) {
 	switch {
 	case w.gate.holds(e):
 		return w.gate.why()
-	case !has(w.turn, e.Tag):
+	case !has(w.startable, e.Tag):
 		return ReasonQueued, w.whyQueued()
 	case w.view.Template == nil:
 		return ReasonTemplateNotFound, missingTemplate(w.view.sj)
@@ -59,11 +60,11 @@ func (w waiting) why(e stintv1.Execution) (reason, message string) {
 func (w waiting) whyQueued() string {
 	switch {
 	case concurrent(w.view.sj):
-		return fmt.Sprintf("%d runs are enough at a time", maxRunning)
+		return fmt.Sprintf("waits: at most %d runs run at a time", maxRunning)
 	case len(w.running) > 0:
 		return "waits for run " + w.running[0].Tag
 	default:
-		return "waits for run " + w.turn[0].Tag
+		return "waits for run " + w.startable[0].Tag
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// world is a small API server and shell around one ScheduledJob, with all that can go wrong between them.
+// world is a small API server and a controller for one ScheduledJob, with the faults that can happen between them.
 type world struct {
 	t   *rapid.T
 	now time.Time
@@ -29,12 +29,12 @@ type world struct {
 	version int
 	jobs    map[string]*batchv1.Job
 	made    int
-	// template tells that the pods' template is there.
+	// template reports whether the pod template exists.
 	template bool
 
-	// seen are the Jobs that the controller knows: late news from the store, and its own doing.
-	seen map[string]*batchv1.Job
-	// unclear are Jobs that may have been created, for all that the controller knows and has not written down.
+	// observed are the Jobs that the controller has observed: an old state of the store, and its own writes.
+	observed map[string]*batchv1.Job
+	// unclear are Jobs that may exist, as the controller knows, but that the status does not list as started.
 	unclear sets.Set[string]
 	faults  bool
 	ledger  *ledger
@@ -47,18 +47,18 @@ func newWorld(t *rapid.T, sj *stintv1.ScheduledJob) *world {
 	return w
 }
 
-// restart is a new controller, that knows what is stored.
+// restart starts a new controller, which has observed all that is stored.
 func (w *world) restart() {
-	w.seen, w.unclear = maps.Clone(w.jobs), sets.New[string]()
+	w.observed, w.unclear = maps.Clone(w.jobs), sets.New[string]()
 }
 
-// show brings the news of one Job.
+// show lets the controller observe one Job as it is stored.
 func (w *world) show(tag string) {
 	if job, exists := w.jobs[tag]; exists {
-		w.seen[tag] = job
+		w.observed[tag] = job
 		return
 	}
-	delete(w.seen, tag)
+	delete(w.observed, tag)
 }
 
 func (w *world) showAll() {
@@ -68,10 +68,10 @@ func (w *world) showAll() {
 }
 
 func (w *world) tags() []string {
-	return slices.Sorted(maps.Keys(sets.KeySet(w.jobs).Union(sets.KeySet(w.seen))))
+	return slices.Sorted(maps.Keys(sets.KeySet(w.jobs).Union(sets.KeySet(w.observed))))
 }
 
-// observation keeps what Observation asks of the shell.
+// observation observes as the controller has to: it gets the Jobs live that may exist and that it has not observed.
 func (w *world) observation() Observation {
 	sure := w.unclear.Clone()
 	for _, name := range JobsToGetLive(w.sj) {
@@ -79,13 +79,13 @@ func (w *world) observation() Observation {
 		sure.Insert(tag)
 	}
 	for tag := range sure {
-		if w.seen[tag] == nil {
+		if w.observed[tag] == nil {
 			w.show(tag)
 		}
 	}
 	obs := Observation{ScheduledJob: w.sj.DeepCopy(), Now: w.now, ExitCodes: map[types.UID][]stintv1.ExitCode{}}
-	for _, tag := range slices.Sorted(maps.Keys(w.seen)) {
-		obs.Jobs = append(obs.Jobs, w.seen[tag])
+	for _, tag := range slices.Sorted(maps.Keys(w.observed)) {
+		obs.Jobs = append(obs.Jobs, w.observed[tag])
 	}
 	if w.template {
 		obs.Template = w.sj.Spec.Template
@@ -98,7 +98,7 @@ func (w *world) happens(n int, what string) bool {
 	return w.faults && rapid.IntRange(0, n-1).Draw(w.t, what) == n-1
 }
 
-// sync decides and applies once; people may act in between, and the controller may die between any two steps.
+// sync decides and applies once. Users may act in between, and the controller may crash between any two steps.
 func (w *world) sync() Decision {
 	obs, version := w.observation(), w.version
 	d := Decide(obs)
@@ -113,7 +113,7 @@ func (w *world) sync() Decision {
 		return d
 	}
 	if w.happens(8, "meddle") {
-		w.meddle()
+		w.userActs()
 	}
 	if !w.store(obs, d, outcomes, version) {
 		return d
@@ -132,7 +132,7 @@ func (w *world) sync() Decision {
 	return d
 }
 
-// create carries out the creations up to one after which the controller gives up.
+// create creates the Jobs, all or only the first ones.
 func (w *world) create(d Decision) []Outcome {
 	var outcomes []Outcome
 	for i, job := range d.Create {
@@ -165,14 +165,14 @@ func (w *world) createOne(tag string, job *batchv1.Job) Outcome {
 		w.unclear.Insert(tag)
 		return Outcome{Err: apierrors.NewTimeoutError("no answer", 1)}
 	}
-	if w.seen[tag] == nil {
-		w.seen[tag] = w.jobs[tag]
+	if w.observed[tag] == nil {
+		w.observed[tag] = w.jobs[tag]
 	}
 	return Outcome{Job: w.jobs[tag]}
 }
 
-// store writes the status unless somebody changed the ScheduledJob or the write gets lost. It tells whether the
-// controller knows that it succeeded.
+// store writes the status unless a user has changed the ScheduledJob or the write is lost. It reports whether the
+// controller knows that the write succeeded.
 func (w *world) store(obs Observation, d Decision, outcomes []Outcome, version int) bool {
 	next := d.Status(outcomes)
 	w.ledger.checkPure(obs, d, outcomes)
@@ -203,7 +203,7 @@ func (w *world) edit(change func(*stintv1.ScheduledJobSpec)) {
 	})
 }
 
-// finish ends a Job of the store that runs.
+// finish finishes a stored Job, unless it is finished already or shielded.
 func (w *world) finish(tag string, well bool) {
 	job := w.jobs[tag].DeepCopy()
 	if jobcore.Finished(job) || w.ledger.shielded.Has(tag) {

@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// minFree is what must be free on the disk for etcd to start: two segments of its log and room to compact.
-const minFree = 3 * segmentBytes
+// minFreeBytes is how many bytes must be free on the disk for etcd to start: two segments of its log and room to compact.
+const minFreeBytes = 3 * segmentBytes
 
-// checkUsable finds what would stop etcd half way through its start, where it would leave files behind.
+// checkUsable finds problems with the directory and its disk on which etcd's start would fail halfway and leave files
+// behind.
 func checkUsable(dir string) error {
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return unusable(dir, err)
@@ -28,16 +29,16 @@ func checkUsable(dir string) error {
 	}
 	var disk unix.Statfs_t
 	if err := unix.Statfs(dir, &disk); err != nil {
-		return fmt.Errorf("look at the disk of %s: %w", dir, err)
+		return fmt.Errorf("read the free space on the disk of %s: %w", dir, err)
 	}
-	if free := disk.Bavail * uint64(disk.Bsize); free < minFree {
+	if free := disk.Bavail * uint64(disk.Bsize); free < minFreeBytes {
 		return fmt.Errorf("no space for the data directory %s: %d MiB are free on its disk and %d are needed; make room or choose another directory with --data-dir",
-			dir, free>>20, minFree>>20)
+			dir, free>>20, minFreeBytes>>20)
 	}
 	return nil
 }
 
-// unusable words the errors that users can mend.
+// unusable adds the remedy to errors that users can fix.
 func unusable(dir string, err error) error {
 	remedy := "choose another directory with --data-dir"
 	switch {
@@ -51,7 +52,7 @@ func unusable(dir string, err error) error {
 	return fmt.Errorf("use the data directory %s: %w", dir, err)
 }
 
-// damaged words what only a backup can mend.
+// damaged returns the error for a damaged file, which only a backup can replace.
 func damaged(path string, err error, etcdDir string) error {
 	if isResourceError(err) {
 		return fmt.Errorf("%s cannot be read (%w); it was left as it is", path, err)
@@ -60,7 +61,8 @@ func damaged(path string, err error, etcdDir string) error {
 		path, err, etcdDir)
 }
 
-// unreadable words why etcd wanted to end this process instead of starting.
+// unreadable returns the error for files that etcd cannot read. err is the reason that etcd gave when it wanted to end
+// this process.
 func unreadable(err error, etcdDir string) error {
 	if isResourceError(err) {
 		return fmt.Errorf("it cannot be read and was left as it is: %w", err)

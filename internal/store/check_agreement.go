@@ -19,8 +19,9 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// checkAgreement finds a log that has lost its end: everything in the database was in the log before. etcd would take
-// new writes for ones that are in the database, and answer none of them.
+// checkAgreement finds a log that has lost its end: etcd writes every entry to the log before the database, so the log
+// must have as many entries. With fewer, etcd would take new writes for entries that the database has and never answer
+// them.
 func checkAgreement(etcdDir string) error {
 	held, err := entriesInDatabase(filepath.Join(etcdDir, "member", "snap", "db"))
 	if err != nil {
@@ -32,7 +33,7 @@ func checkAgreement(etcdDir string) error {
 	case err != nil:
 	case logged < held:
 		err = fmt.Errorf("it ends after %d entries of %d", logged, held)
-	case logged == 0 && isThere: // etcd would wait for ever for other members
+	case logged == 0 && isThere: // etcd would wait forever for other members
 		err = errors.New("it holds no entry")
 	default:
 		return nil
@@ -40,8 +41,8 @@ func checkAgreement(etcdDir string) error {
 	return damaged(logDir, err, etcdDir)
 }
 
-// entriesInDatabase is how many entries of the log the database holds, and 0 where it cannot be read, about which etcd
-// says enough itself.
+// entriesInDatabase returns how many entries of the log the database has applied. It returns 0 if the database cannot be
+// read: checkDatabase and etcd report that.
 func entriesInDatabase(path string) (held uint64, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -66,7 +67,7 @@ func entriesInDatabase(path string) (held uint64, err error) {
 	return held, errors.Join(err, db.Close())
 }
 
-// entriesInLog is how many entries the log has come to, and whether it is there.
+// entriesInLog returns the number of the last entry of the log, and whether there is a log.
 func entriesInLog(dir string) (logged uint64, isThere bool, err error) {
 	segments, err := fs.Glob(os.DirFS(dir), "*.wal")
 	if err != nil || len(segments) == 0 {
@@ -76,7 +77,7 @@ func entriesInLog(dir string) (logged uint64, isThere bool, err error) {
 	return logged, true, err
 }
 
-// entriesIn is how many entries the log has come to at the end of its last segment.
+// entriesIn returns the number of the last entry in the log's last segment, path.
 func entriesIn(path string) (uint64, error) {
 	var number, next uint64
 	if _, err := fmt.Sscanf(filepath.Base(path), "%x-%x.wal", &number, &next); err != nil {
@@ -96,7 +97,7 @@ func lastEntry(segment wal.Decoder, before uint64) (last uint64, err error) {
 		var record walpb.Record
 		err := segment.Decode(&record)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return last, nil // A crash may have torn the end.
+			return last, nil // After a crash the end may be torn.
 		}
 		if err != nil {
 			return 0, err
@@ -105,7 +106,7 @@ func lastEntry(segment wal.Decoder, before uint64) (last uint64, err error) {
 		case wal.CrcType:
 			segment.UpdateCRC(record.GetCrc())
 		case wal.EntryType:
-			entry := wal.MustUnmarshalEntry(record.Data) // Its checksum is right.
+			entry := wal.MustUnmarshalEntry(record.Data) // It does not panic: Decode has checked the checksum.
 			last = entry.GetIndex()
 		}
 	}

@@ -14,38 +14,38 @@ import (
 	"github.com/stint-dev/stint/internal/store/boltpages"
 )
 
-// checkResult is what has been seen of etcd's buckets. etcd ends the process on most of what its entries must not say, and
-// takes a bucket that it does not find for an empty one.
+// checkResult checks etcd's buckets entry by entry. etcd ends the process on most invalid entries, and takes a missing
+// bucket for an empty one.
 type checkResult struct {
-	hasKeys  bool // whether there is the bucket of all objects
-	newest   revision
-	members  int
-	applied  uint64 // how many entries of the log
-	complain func(key, value []byte) error
+	hasKeys bool // whether the bucket with all objects exists
+	newest  revision
+	members int
+	applied uint64                        // how many entries of the log the database has applied
+	check   func(key, value []byte) error // checks an entry of the current bucket
 }
 
-// revision is when a key was written, and how many were before it in the same transaction.
+// revision is the transaction that wrote a key, and how many keys it wrote before.
 type revision struct{ main, sub uint64 }
 
-// see is called with every entry, a bucket before what it holds.
-func (c *checkResult) see(e boltpages.Entry) error {
+// checkEntry checks one entry. It is called for a bucket before its entries.
+func (c *checkResult) checkEntry(e boltpages.Entry) error {
 	if e.IsBucket != (e.Bucket == "") {
 		return fmt.Errorf("%q in bucket %q: only buckets are at the root, and no others", e.Key, e.Bucket)
 	}
 	if e.IsBucket {
-		if c.complain = c.rule(string(e.Key)); c.complain == nil {
+		if c.check = c.checkOf(string(e.Key)); c.check == nil {
 			return fmt.Errorf("bucket %q is none of etcd's", e.Key)
 		}
 		return nil
 	}
-	if err := c.complain(e.Key, e.Value); err != nil {
+	if err := c.check(e.Key, e.Value); err != nil {
 		return fmt.Errorf("%q in bucket %q: %w", e.Key, e.Bucket, err)
 	}
 	return nil
 }
 
-// rule is what entries of a bucket must keep.
-func (c *checkResult) rule(bucket string) func(key, value []byte) error {
+// checkOf returns the check for the entries of a bucket, or nil if etcd has no such bucket.
+func (c *checkResult) checkOf(bucket string) func(key, value []byte) error {
 	switch bucket {
 	case schema.Key.String():
 		c.hasKeys = true
@@ -70,8 +70,9 @@ func (c *checkResult) rule(bucket string) func(key, value []byte) error {
 	return nil
 }
 
-// whole is asked at the end. What etcd writes in one transaction is there as a whole or not at all.
-func (c *checkResult) whole() error {
+// checkComplete finds missing buckets and keys after all entries have been checked. etcd writes them in one transaction
+// with others that exist, so all of them must exist.
+func (c *checkResult) checkComplete() error {
 	switch {
 	case c.applied > 0 && !c.hasKeys:
 		return fmt.Errorf("bucket %q is missing", schema.Key)
@@ -85,7 +86,7 @@ func (c *checkResult) whole() error {
 
 const (
 	revisionSize = 17
-	tombstone    = 't' // behind the revision of a deletion
+	tombstone    = 't' // follows the revision of a deletion
 )
 
 func (c *checkResult) object(key, value []byte) error {
@@ -214,7 +215,7 @@ func memberID(key []byte) (id uint64, err error) {
 	return id, nil
 }
 
-// authentication is for etcd's users, of which Stint makes none.
+// authentication checks the settings for etcd's users. Stint has none, so authentication must be off.
 func authentication(key, value []byte) error {
 	switch string(key) {
 	case string(schema.AuthEnabledKeyName):
@@ -229,7 +230,7 @@ func authentication(key, value []byte) error {
 	return nil
 }
 
-// knownVersion refuses what is newer than this etcd, or no version.
+// knownVersion returns an error if value is no version, or is a newer one than that of this etcd.
 func knownVersion(value []byte) error {
 	major, minor, ok := parseVersion(string(value))
 	ourMajor, ourMinor, _ := parseVersion(version.Version)
@@ -245,7 +246,8 @@ func parseVersion(s string) (major, minor uint, ok bool) {
 	return major, minor, err == nil && fmt.Sprintf("%d.%d.%d", major, minor, patch) == s
 }
 
-// fields reads the fields of an encoded message. What it accepts the message's own decoder accepts too.
+// fields calls field for the fields of an encoded protobuf message. A message without an error here is also decoded
+// without one by the generated decoder.
 func fields(message []byte, field func(number protowire.Number, scalar uint64, data []byte)) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)

@@ -58,10 +58,10 @@ func TestWhatEtcdWouldEndOnIsFound(t *testing.T) {
 			var c checkResult
 			var err error
 			if test.bucket != "" {
-				err = c.see(boltpages.Entry{Key: []byte(test.bucket), IsBucket: true})
+				err = c.checkEntry(boltpages.Entry{Key: []byte(test.bucket), IsBucket: true})
 			}
 			if err == nil {
-				err = c.see(boltpages.Entry{Bucket: test.bucket, Key: []byte(test.key), Value: []byte(test.value)})
+				err = c.checkEntry(boltpages.Entry{Bucket: test.bucket, Key: []byte(test.key), Value: []byte(test.value)})
 			}
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
@@ -76,12 +76,12 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 		`"members" is empty or missing`: {applied: 5, hasKeys: true},
 		`"consistent_index" is missing`: {hasKeys: true, newest: revision{main: 2}},
 	} {
-		if err := c.whole(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := c.checkComplete(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	for name, c := range map[string]checkResult{"a new store": {}, "a used one": {applied: 5, hasKeys: true, members: 1}} {
-		if err := c.whole(); err != nil {
+		if err := c.checkComplete(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/internal/store/boltpages"
 )
 
-// checkDatabase reads all of the database that is in use. etcd maps the file into memory, and what is damaged or missing
-// there ends the process with a trace, or without a word.
+// checkDatabase reads all used pages of the database. etcd maps the file into memory, and a damaged or missing page ends
+// the process with a stack trace or without any message.
 func checkDatabase(etcdDir string) error {
 	path := filepath.Join(etcdDir, "member", "snap", "db")
 	f, err := datadir.Open(path, os.O_RDONLY)
@@ -24,7 +24,7 @@ func checkDatabase(etcdDir string) error {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || info.Size() == 0 { // etcd makes an empty file a database
+	if err != nil || info.Size() == 0 { // etcd creates a database in an empty file
 		return err
 	}
 	if err := checkPages(f, info.Size()); err != nil {
@@ -35,8 +35,8 @@ func checkDatabase(etcdDir string) error {
 
 func checkPages(f io.ReaderAt, size int64) error {
 	var c checkResult
-	if err := boltpages.Walk(f, size, c.see); err != nil {
+	if err := boltpages.Walk(f, size, c.checkEntry); err != nil {
 		return err
 	}
-	return c.whole()
+	return c.checkComplete()
 }

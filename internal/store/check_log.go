@@ -14,9 +14,9 @@ import (
 
 // checkLog reads the first record of every segment of etcd's log.
 //
-// etcd takes a segment that it cannot read for one that a crash tore, and cuts it off there. A crash tears only the
-// end: a segment gets its name after its first record is on the disk. What cannot be read from the start is damage,
-// and etcd must not get to see it.
+// etcd assumes that a crash tore a segment that it cannot read, and truncates it there. But a crash tears only the end: a
+// segment gets its name after its first record has been written to disk. If even the first record cannot be read, the
+// segment is damaged, and etcd must not start, because it would truncate all of it.
 func checkLog(etcdDir string) error {
 	dir := filepath.Join(etcdDir, "member", "wal")
 	segments, err := fs.Glob(os.DirFS(dir), "*.wal")

@@ -23,7 +23,8 @@ var (
 	seed    = flag.Uint64("store.seed", 1, "where the draws of damage start; 0 draws that too")
 )
 
-// openEnv makes this test binary open stores and say what came of it: what a damaged one may do must not end the test.
+// openEnv makes this test binary open stores and print the outcomes. A damaged store may end the process, so the tests
+// open it in another process.
 const openEnv = "STINT_TEST_OPEN"
 
 func TestMain(m *testing.M) {
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// useStore opens the store, reads everything and writes something.
+// useStore opens the store, reads everything, writes a key and returns the outcome.
 func useStore(dir string) string {
 	s, err := store.Open(context.Background(), dir)
 	if err != nil {
@@ -54,7 +55,7 @@ func useStore(dir string) string {
 
 const database = "etcd/member/snap/db"
 
-// fullStore is a closed store with branch pages, long values, deletions, a compaction, free pages and leases.
+// fullStore makes a closed store with branch pages, long values, deletions, a compaction, free pages and leases.
 func fullStore(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -105,7 +106,7 @@ func copyStore(t testing.TB, from string, db []byte) string {
 
 const page = 4096
 
-// written are the places of the pages that hold anything: bbolt makes its file larger than it needs.
+// written returns the offsets of the pages that are not empty. bbolt makes its file larger than it needs.
 func written(db []byte) (places []int) {
 	empty := make([]byte, page)
 	for at := 0; at < len(db); at += page {
@@ -116,7 +117,7 @@ func written(db []byte) (places []int) {
 	return places
 }
 
-// damage changes something, at places that differ with every draw.
+// damage makes one random change to a copy of the database, and describes it.
 func damage(draw *rand.Rand, whole []byte) (db []byte, what string) {
 	db = bytes.Clone(whole)
 	places := written(db)
@@ -183,7 +184,7 @@ func TestADamagedDatabaseIsReportedAndLeftAsItIs(t *testing.T) {
 			default:
 				t.Errorf("%s: %s", whats[i], outcome)
 			}
-			_ = os.RemoveAll(dir) // or all copies would stand there until the end
+			_ = os.RemoveAll(dir) // do not keep all copies until the end of the test
 		}
 		done += len(dirs)
 	}
@@ -193,7 +194,8 @@ func TestADamagedDatabaseIsReportedAndLeftAsItIs(t *testing.T) {
 	}
 }
 
-// openAll uses the stores in a process of their own, one after the other, and in another those after one that ended it.
+// openAll uses the stores, one after the other, in another process, and returns the outcomes. If a store ends the process,
+// the stores after it get a new one.
 func openAll(t *testing.T, dirs []string) map[string]string {
 	t.Helper()
 	said := map[string]string{}

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// segmentBytes is the size that a segment of the log is given in advance; etcd's own 64 MB suit servers.
+	// segmentBytes is the preallocated size of a log segment. etcd's default of 64 MB is meant for servers.
 	segmentBytes = 16 << 20
-	// quotaBytes bounds the database. etcd refuses writes beyond it until upkeep has made room.
+	// quotaBytes is the maximum size of the database. etcd refuses writes above it until maintenance has made room.
 	quotaBytes = 8 << 30
-	// startTimeout is far beyond what reading the largest store takes, quotaBytes from a slow disk of a busy machine. What
-	// cannot be read is known at once.
+	// startTimeout is far longer than it takes to read the largest store (quotaBytes) from the slow disk of a busy
+	// machine. If a file cannot be read, the start fails without this delay.
 	startTimeout = 10 * time.Minute
-	// startNoticeDelay is when a user is told what a start waits for.
+	// startNoticeDelay is the time after which a warning says that the start still waits for the store.
 	startNoticeDelay = 10 * time.Second
-	// memberName is written into the store; it must never change.
+	// memberName is stored in the database, so it must never change.
 	memberName = "stint"
 )
 
@@ -31,10 +31,10 @@ var errStillStarting = errors.New("etcd was not ready")
 
 var setSegmentSize = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentBytes })
 
-// startEtcd starts a cluster of one that listens nowhere.
+// startEtcd starts an etcd cluster with one member that listens on no port.
 //
-// A single member elects itself, so the short ticks only shorten the start. etcd opens its files in goroutines of
-// its own and ends the process when it cannot read them, so its last words are listened for beside its result.
+// A single member elects itself, so short ticks only make the start faster. etcd opens its files in its own goroutines
+// and would end the process if it cannot read them. log.failed has the reason instead, so wait for it and for the result.
 func startEtcd(ctx context.Context, dir string, log *etcdLog) (*embed.Etcd, error) {
 	setSegmentSize()
 	started := make(chan result, 1)
@@ -60,7 +60,7 @@ func startEtcd(ctx context.Context, dir string, log *etcdLog) (*embed.Etcd, erro
 	return etcd, nil
 }
 
-// result is that of a start of etcd.
+// result is the result of starting etcd.
 type result struct {
 	etcd *embed.Etcd
 	err  error
@@ -91,13 +91,13 @@ func config(dir string, log *etcdLog) *embed.Config {
 	cfg.ListenPeerUrls, cfg.ListenClientUrls = nil, nil
 	cfg.TickMs, cfg.ElectionMs = 10, 100
 	cfg.QuotaBackendBytes = quotaBytes
-	// As kube-apiserver's own limit on a request: an object near it must fit.
+	// kube-apiserver's limit on the size of a request, so that every object which the API server accepts can be stored.
 	cfg.MaxRequestBytes = 3 << 20
 	cfg.MaxTxnOps = 256
 	cfg.EnableGRPCGateway = false
-	// Nothing is ever replicated, so there is no follower to keep log entries for.
+	// There are no other members, so no follower needs old log entries.
 	cfg.SnapshotCatchUpEntries = 1000
-	// Under load one slow fsync is no news.
+	// Under load a slow fsync is normal and needs no warning.
 	cfg.WarningApplyDuration = time.Second
 	cfg.WarningUnaryRequestDuration = 5 * time.Second
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(log.Logger)

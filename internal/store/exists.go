@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Exists reports whether Open would find a store in dir, or one that is being made. Where that cannot be seen it is true, and
-// Open returns what is wrong.
+// Exists reports whether dir has a store, which may still be starting for the first time. If that cannot be read, it
+// returns true, and Open returns the error.
 func Exists(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "etcd"))
 	return !errors.Is(err, fs.ErrNotExist)

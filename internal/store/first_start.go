@@ -11,14 +11,15 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// firstStart is a file in etcd's directory from before etcd makes its files until it has been ready once.
+// firstStart is a file in etcd's directory that marks an unfinished first start. It is written before etcd makes its
+// files and removed when etcd is ready.
 //
-// etcd's own first start is no single step. A kill in the middle leaves a log without an entry, which etcd takes for that
-// of a member that others know, and waits for them for ever. As long as this file is there nothing has been stored, so
-// that what a start left behind can go.
+// etcd's first start is not atomic. If it is killed halfway, it may leave a log without an entry, which etcd takes for
+// the log of a member of a larger cluster and waits forever for the other members. While the mark exists nothing has
+// been stored, so the remains of a start can be removed.
 const firstStart = "first-start"
 
-// clearUnfinishedStart removes what a start left behind that never ended, and marks a start that is the first.
+// clearUnfinishedStart removes the files of an unfinished first start, and writes the mark before a first start.
 func clearUnfinishedStart(etcdDir string) error {
 	unfinished, err := exists(filepath.Join(etcdDir, firstStart))
 	if err != nil {
@@ -33,10 +34,12 @@ func clearUnfinishedStart(etcdDir string) error {
 	return datadir.WriteFile(filepath.Join(etcdDir, firstStart), nil, 0o600)
 }
 
-// mostEntries is more than etcd itself logs until it is ready (4 or 5), and fewer than a server that has been used has.
-const mostEntries = 16
+// maxStartEntries is more entries than etcd itself logs until it is ready (4 or 5), and fewer than the log of a used
+// server has.
+const maxStartEntries = 16
 
-// removeUnfinished leaves a store alone that was put beside the mark, such as one from a backup.
+// removeUnfinished removes the files of an unfinished start. It returns an error if they are a used store, which was
+// put beside the mark: for example a backup.
 func removeUnfinished(etcdDir string) error {
 	member := filepath.Join(etcdDir, "member")
 	held, err := entriesInDatabase(filepath.Join(member, "snap", "db"))
@@ -47,7 +50,7 @@ func removeUnfinished(etcdDir string) error {
 	if err != nil {
 		return damaged(filepath.Join(member, "wal"), err, etcdDir)
 	}
-	if n := max(held, logged); n > mostEntries {
+	if n := max(held, logged); n > maxStartEntries {
 		return fmt.Errorf("%s says that nothing was ever stored, and %s holds %d entries; both were left as they are: "+
 			"if you have put that store there, remove the file", filepath.Join(etcdDir, firstStart), member, n)
 	}
@@ -59,8 +62,8 @@ func removeUnfinished(etcdDir string) error {
 	return dir.Remove("member")
 }
 
-// endFirstStart is called once etcd is ready, before anything is stored. It returns when the mark cannot come back, not
-// even by a loss of power.
+// endFirstStart removes the mark. It is called when etcd is ready, before anything is stored, and syncs the directory, so
+// that the mark does not reappear after a power failure.
 func endFirstStart(etcdDir string) error {
 	err := os.Remove(filepath.Join(etcdDir, firstStart))
 	if errors.Is(err, fs.ErrNotExist) {

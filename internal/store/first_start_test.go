@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unfinished makes what a first start leaves behind that a kill ended after it had made the log: a database without
-// anything in it, and a log without an entry.
+// unfinished makes the files of a first start that was killed after it had made the log: an empty database and a log
+// without an entry.
 func unfinished(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -51,7 +51,7 @@ func TestAFirstStartThatNeverEndedIsBegunAnew(t *testing.T) {
 			if err := errors.Join(os.WriteFile(mark, nil, 0o600), damage(dir)); err != nil {
 				t.Fatal(err)
 			}
-			for _, kept := range []int{0, 1} { // what the first of them writes, the second finds
+			for _, kept := range []int{0, 1} { // the second round finds the key that the first one wrote
 				s, err := Open(t.Context(), dir)
 				if err != nil {
 					t.Fatal(err)
@@ -72,14 +72,14 @@ func TestAFirstStartThatNeverEndedIsBegunAnew(t *testing.T) {
 	}
 }
 
-// A backup may be restored where a first start did not end.
+// A user may restore a backup into a directory with an unfinished first start.
 func TestAStoreThatWasPutBesideTheMarkIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range mostEntries {
+	for range maxStartEntries {
 		_, err = s.Client().Put(t.Context(), "/k", "v")
 	}
 	mark := filepath.Join(dir, "etcd", firstStart)
@@ -114,7 +114,7 @@ func TestALogWithoutAnEntryIsRefused(t *testing.T) {
 	}
 }
 
-// Another program that reads the database locks it, and etcd waits for that.
+// A program that reads the database locks it, and etcd waits for that lock.
 func TestOpenGivesUpWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), dir)
@@ -124,7 +124,7 @@ func TestOpenGivesUpWithItsContext(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, err := os.Open(filepath.Join(dir, "etcd/member/snap/db")) // open until this process ends: etcd waits on
+	db, err := os.Open(filepath.Join(dir, "etcd/member/snap/db")) // never closed, so that etcd goes on waiting
 	if err == nil {
 		err = unix.Flock(int(db.Fd()), unix.LOCK_SH)
 	}

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limits are those of the process under which etcd would fail half way, and take a healthy store for one that it cannot
-// read.
+// limits are the lowest process limits with which etcd works. Below them it fails halfway, and takes a healthy store for
+// one that it cannot read.
 var limits = []struct {
 	resource int
 	what     string
@@ -19,7 +19,7 @@ var limits = []struct {
 }{
 	{unix.RLIMIT_NOFILE, "open files", "-n", 64},
 	{unix.RLIMIT_FSIZE, "the size of files", "-f", 4 * segmentBytes},
-	// etcd maps ten gigabytes for its database, however small that is. They take no memory.
+	// etcd maps ten gigabytes of address space for its database, even if that is small.
 	{unix.RLIMIT_AS, "address space", "-v", 12 << 30},
 }
 
@@ -27,7 +27,7 @@ func checkLimits() error {
 	for _, l := range limits {
 		var now unix.Rlimit
 		if err := unix.Getrlimit(l.resource, &now); err != nil {
-			return fmt.Errorf("ask for the limit on %s: %w", l.what, err)
+			return fmt.Errorf("read the limit on %s: %w", l.what, err)
 		}
 		if now.Cur < l.least {
 			return fmt.Errorf("the limit on %s (ulimit %s) is %d, and Stint needs at least %d: raise it", l.what, l.flag, now.Cur, l.least)
@@ -36,13 +36,13 @@ func checkLimits() error {
 	return nil
 }
 
-// resourceErrors are errors of a machine or process that has come to a limit. They say nothing about what was to be read.
+// resourceErrors are errors of a machine or process that has reached a limit. They do not mean that the file is damaged.
 var resourceErrors = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EFBIG, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
 
-// isResourceError reports whether err is one of them. etcd passes most errors on as text.
+// isResourceError reports whether err is a resource error. etcd returns most errors only as text.
 func isResourceError(err error) bool {
-	for _, lack := range resourceErrors {
-		if errors.Is(err, lack) || strings.HasSuffix(err.Error(), ": "+lack.Error()) {
+	for _, known := range resourceErrors {
+		if errors.Is(err, known) || strings.HasSuffix(err.Error(), ": "+known.Error()) {
 			return true
 		}
 	}

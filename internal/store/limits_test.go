@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Under these etcd took a healthy store for one that it cannot read, and users were told to restore a backup.
+// With these limits etcd took a healthy store for unreadable, and the error told users to restore a backup.
 func TestALimitOfTheProcessIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(context.Background(), dir)

@@ -14,10 +14,10 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// LockedError says that another process has the data directory open.
+// LockedError means that another process has the data directory open.
 type LockedError struct {
 	Dir string
-	// PID is the other process, 0 if it did not say.
+	// PID is the ID of the other process, or 0 if the lock file does not have it.
 	PID int
 }
 
@@ -29,7 +29,7 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("the data directory %s is in use by %s; stop it, or choose another directory with --data-dir", e.Dir, holder)
 }
 
-// lock is an advisory lock of the kernel's on a file, so that it goes with its process however that ends.
+// lock is an advisory kernel lock on a file. The kernel releases it when the process ends, even if it is killed.
 type lock struct{ file *os.File }
 
 func takeLock(dir string) (*lock, error) {
@@ -71,5 +71,6 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// release leaves the file in place: removing it would let a third process lock a file that nobody else can see.
+// release keeps the file. If it were removed, one process could hold the lock of the removed file and another one that of
+// a new file.
 func (l *lock) release() { _ = l.file.Close() }

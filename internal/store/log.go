@@ -13,8 +13,8 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// etcdLog is where etcd writes its warnings, a file that every start begins anew, and its last words when it is about
-// to end this process (a full disk, files that it cannot read). It may not do that: they come out of failed instead.
+// etcdLog writes etcd's warnings to a file, which every start truncates. It also keeps etcd from ending this process (for
+// example because of a full disk or a file that it cannot read): failed delivers the reason instead.
 type etcdLog struct {
 	*zap.Logger
 	file   *os.File
@@ -40,11 +40,12 @@ func (l *etcdLog) Close() error { return l.file.Close() }
 
 type errorCapture struct{ to chan<- error }
 
-// OnWrite never returns, as the caller counts on it. The goroutine is one of etcd's, which is over anyway.
+// OnWrite never returns, because its callers rely on the end of the process. It blocks only a goroutine of etcd, which
+// has failed anyway.
 func (w errorCapture) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	select {
 	case w.to <- describe(entry.Message, fields):
-	default: // the first reason is the one that counts
+	default: // only the first reason matters
 	}
 	select {}
 }

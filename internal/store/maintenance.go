@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// compactInterval: revisions older than one to two of it are dropped. Whoever lists in pages or watches from an
-	// older one starts over. Upstream keeps five minutes; at thousands of writes a second that would be gigabytes.
-	compactInterval = time.Minute
-	upkeepInterval  = time.Minute
+	// compactInterval is the interval of compactions: revisions older than one to two intervals are dropped. A client
+	// that lists in pages or watches from an older one has to start over. kube-apiserver's five minutes would take
+	// gigabytes at thousands of writes per second.
+	compactInterval     = time.Minute
+	maintenanceInterval = time.Minute
 
-	// A defragmentation stops all writes while it copies what is in use, so it has to pay.
+	// A defragmentation blocks all writes while it copies the used pages, so it is done only if it frees much space.
 	defragMinBytes = 128 << 20
-	defragMinWaste = 2 // times what is in use
+	defragMinWaste = 2 // size of the database, as a multiple of its used part
 )
 
-// maintenance does what etcd leaves to an operator.
+// maintenance does the upkeep that etcd leaves to an operator: compaction, defragmentation, disarming the space alarm.
 type maintenance struct {
 	client    *clientv3.Client
 	log       *zap.Logger
@@ -30,7 +31,7 @@ type maintenance struct {
 		etcd3.Compactor
 		Stop()
 	}
-	// defragment is the server's own: the client's ends the process where etcd serves no gRPC.
+	// defragment is the method of the etcd server. The client's would end the process, because this etcd serves no gRPC.
 	defragment func() error
 	cancel     context.CancelFunc
 	done       chan struct{}
@@ -38,25 +39,25 @@ type maintenance struct {
 
 func startMaintenance(client *clientv3.Client, defragment func() error, log *zap.Logger) *maintenance {
 	ctx, cancel := context.WithCancel(context.Background())
-	u := &maintenance{client: client, defragment: defragment, log: log, cancel: cancel, done: make(chan struct{})}
-	u.compactor = etcd3.NewCompactor(client, compactInterval, clock.RealClock{}, nil)
-	go u.run(ctx)
-	return u
+	m := &maintenance{client: client, defragment: defragment, log: log, cancel: cancel, done: make(chan struct{})}
+	m.compactor = etcd3.NewCompactor(client, compactInterval, clock.RealClock{}, nil)
+	go m.run(ctx)
+	return m
 }
 
-func (u *maintenance) stop() {
-	u.cancel()
-	<-u.done
-	u.compactor.Stop()
+func (m *maintenance) stop() {
+	m.cancel()
+	<-m.done
+	m.compactor.Stop()
 }
 
-func (u *maintenance) run(ctx context.Context) {
-	defer close(u.done)
-	ticker := time.NewTicker(upkeepInterval)
+func (m *maintenance) run(ctx context.Context) {
+	defer close(m.done)
+	ticker := time.NewTicker(maintenanceInterval)
 	defer ticker.Stop()
 	for {
-		if err := u.once(ctx); err != nil && ctx.Err() == nil {
-			u.log.Warn("upkeep of the store failed; it is tried again", zap.Error(err))
+		if err := m.once(ctx); err != nil && ctx.Err() == nil {
+			m.log.Warn("maintenance of the store failed; it will be retried", zap.Error(err))
 		}
 		select {
 		case <-ctx.Done():
@@ -66,30 +67,30 @@ func (u *maintenance) run(ctx context.Context) {
 	}
 }
 
-func (u *maintenance) once(ctx context.Context) error {
-	status, err := u.client.Status(ctx, "")
+func (m *maintenance) once(ctx context.Context) error {
+	status, err := m.client.Status(ctx, "")
 	if err != nil {
 		return err
 	}
 	if worthDefragmenting(status.DbSize, status.DbSizeInUse) {
-		if err := u.defragment(); err != nil {
+		if err := m.defragment(); err != nil {
 			return err
 		}
 	}
-	return u.liftSpaceAlarm(ctx)
+	return m.disarmSpaceAlarm(ctx)
 }
 
 func worthDefragmenting(size, inUse int64) bool {
 	return size >= defragMinBytes && size >= defragMinWaste*inUse
 }
 
-// liftSpaceAlarm lets writes through again after the database had reached its quota and has room now.
-func (u *maintenance) liftSpaceAlarm(ctx context.Context) error {
-	status, err := u.client.Status(ctx, "")
+// disarmSpaceAlarm allows writes again if the database had reached its quota and has room now.
+func (m *maintenance) disarmSpaceAlarm(ctx context.Context) error {
+	status, err := m.client.Status(ctx, "")
 	if err != nil || status.DbSize >= quotaBytes {
 		return err
 	}
-	alarms, err := u.client.AlarmList(ctx)
+	alarms, err := m.client.AlarmList(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (u *maintenance) liftSpaceAlarm(ctx context.Context) error {
 		if alarm.Alarm != etcdserverpb.AlarmType_NOSPACE {
 			continue
 		}
-		if _, err := u.client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: alarm.MemberID, Alarm: alarm.Alarm}); err != nil {
+		if _, err := m.client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: alarm.MemberID, Alarm: alarm.Alarm}); err != nil {
 			return err
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// keyPrefix is before every key. It must never change.
+// keyPrefix is the prefix of every key in the database. It must never change.
 const keyPrefix = "/registry"
 
-// Kind is what a storage must know about the objects it keeps.
+// Kind describes one kind of object to its storage.
 type Kind struct {
 	Config *storagebackend.ConfigForResource
-	// Prefix is before the key of every object of this kind: "/pods".
+	// Prefix is the prefix of the keys of all objects of this kind, such as "/pods".
 	Prefix   string
 	Key      func(obj runtime.Object) (string, error)
 	New      func() runtime.Object
@@ -29,17 +29,18 @@ type Kind struct {
 	Indexers *cache.Indexers
 }
 
-// Storage is what Stint keeps one kind of object in, in two views of the same data.
+// Storage stores the objects of one kind. Its two interfaces have the same data.
 type Storage struct {
 	// Cached answers lists and watches from memory.
 	Cached storage.Interface
-	// Direct does without the memory: a writer who knows the newest version of an object hands it in and saves reading it.
+	// Direct bypasses the cache. A caller that has the newest version of an object passes it to a write, which then does
+	// not read the object.
 	Direct storage.Interface
-	// Close ends both. It may be called more than once.
+	// Close stops both. It may be called more than once.
 	Close func()
 }
 
-// Storage makes the storage of one kind. It is to be closed before the Store.
+// Storage returns the storage of one kind. The caller must close it before the Store.
 func (s *Store) Storage(k Kind) (*Storage, error) {
 	featureChecker()
 	versioner := storage.APIObjectVersioner{}
@@ -76,11 +77,11 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 	return &Storage{Cached: delegator, Direct: direct, Close: closeAll}, nil
 }
 
-// stopWithin is how long a cache may take to stop.
-const stopWithin = 2 * time.Second
+// stopTimeout is the timeout for stopping a cache.
+const stopTimeout = 2 * time.Second
 
-// stop leaves a cache behind that does not end. The library's waits for whoever fills its queue of events, and where that
-// is full at the moment of the stop, nobody empties it any more.
+// stop stops a cache, but does not wait for it longer than stopTimeout. The library's Stop waits for the goroutines that
+// fill the queue of watch events. If the queue is full at that moment, they block forever, because it is no longer read.
 func stop(c interface{ Stop() }) {
 	stopped := make(chan struct{})
 	go func() {
@@ -89,6 +90,6 @@ func stop(c interface{ Stop() }) {
 	}()
 	select {
 	case <-stopped:
-	case <-time.After(stopWithin):
+	case <-time.After(stopTimeout):
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// slowCache takes its time to stop.
+// slowCache needs a given time to stop.
 type slowCache struct{ takes time.Duration }
 
 func (c slowCache) Stop() { time.Sleep(c.takes) }
 
-func TestACacheThatDoesNotStopKeepsNobodyWaiting(t *testing.T) {
+func TestACacheThatDoesNotStopIsNotWaitedFor(t *testing.T) {
 	for name, test := range map[string]struct{ takes, want time.Duration }{
 		"one that stops is waited for":     {time.Second, time.Second},
-		"one that does not is left behind": {time.Hour, stopWithin},
+		"one that does not is left behind": {time.Hour, stopTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestACacheThatDoesNotStopKeepsNobodyWaiting(t *testing.T) {
 				if got := time.Since(start); got != test.want {
 					t.Errorf("waited %s, want %s", got, test.want)
 				}
-				time.Sleep(test.takes) // no goroutine may outlive the test
+				time.Sleep(test.takes) // synctest needs every goroutine to end
 			})
 		})
 	}

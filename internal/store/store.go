@@ -1,15 +1,14 @@
-// Package store keeps everything that Stint must not lose: an etcd server inside this process, reached by direct
-// calls, without a socket.
+// Package store stores all API objects in an etcd server inside this process, which is called directly, without a socket.
 //
-// Open takes the lock of the data directory, looks whether the directory can be used, starts etcd and the upkeep that
-// etcd does not do by itself (compaction, defragmentation, lifting the space alarm). What the API server needs from
-// a storage is made by Storage, one for each kind of object.
+// Open takes the lock of the data directory, checks the directory and its files, starts etcd, and starts the maintenance
+// that etcd leaves to an operator (compaction, defragmentation, disarming the space alarm). Store.Storage makes the API
+// server's storage for one kind of object.
 //
 //	data directory
-//	├── lock    held by the process that has the store open; holds its process ID
+//	├── lock    locked by the process that has the store open; contains its process ID
 //	└── etcd/   etcd's own files
 //	    ├── etcd.log   warnings of the last run
-//	    ├── first-start   there until the store has been ready once
+//	    ├── first-start   exists until the store has been ready once
 //	    └── member/    log and database
 package store
 
@@ -41,8 +40,8 @@ type Store struct {
 	closeOnce sync.Once
 }
 
-// Open opens the store in dir, which is made when it is not there. It gives up when ctx ends; the open store does not mind.
-// The error says in words for users what is wrong: LockedError, or why the directory or its contents cannot be used.
+// Open opens the store in dir, and creates it if it does not exist. ctx limits only the start: the open store does not use
+// it. The error is written for users: LockedError, or why the directory or its content cannot be used.
 func Open(ctx context.Context, dir string) (*Store, error) {
 	if err := checkLimits(); err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	}
 	s := &Store{dir: dir, lock: lock}
 	if err := s.open(ctx, etcdDir); err != nil {
-		// What still starts has the files open, and the lock goes with this process.
+		// If etcd is still starting it has the files open, so keep the lock until this process ends.
 		if !errors.Is(err, errStillStarting) {
 			lock.release()
 		}
@@ -101,14 +100,14 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	return nil
 }
 
-// Failed delivers the error that ended the store while it was open, such as a full disk. Nothing can be written any
-// more once it has; what was acknowledged before is safe.
+// Failed delivers the error that ended the open store, such as a full disk. After it nothing can be written, but all
+// acknowledged writes are stored.
 func (s *Store) Failed() <-chan error { return s.log.failed }
 
-// Client reaches etcd itself: for benchmarks that count revisions and for tests.
+// Client returns a client of etcd, for tests and for benchmarks that count revisions.
 func (s *Store) Client() *clientv3.Client { return s.client.Client }
 
-// Close ends etcd and gives the directory free. Whoever uses the store is to be stopped first.
+// Close stops etcd and releases the lock of the directory. Users of the store must be stopped before.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.maintenance.stop()

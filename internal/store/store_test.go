@@ -55,7 +55,7 @@ func TestASecondOpenNamesTheProcessThatHoldsTheLock(t *testing.T) {
 	}
 }
 
-func TestOpenTellsWhatIsWrongWithTheDirectory(t *testing.T) {
+func TestOpenReportsWhatIsWrongWithTheDirectory(t *testing.T) {
 	cases := map[string]struct {
 		arrange func(t *testing.T) string
 		want    string
@@ -70,10 +70,10 @@ func TestOpenTellsWhatIsWrongWithTheDirectory(t *testing.T) {
 			},
 			want: "is not a directory",
 		},
-		"nobody may write to it": {
+		"it is read-only": {
 			arrange: func(t *testing.T) string {
 				if os.Getuid() == 0 {
-					// The one place that even root cannot write to.
+					// Not even root can write to this directory.
 					return "/proc/1/stint"
 				}
 				dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// watches knows the watches that are being served. etcd does not wait for those of an in-memory client: one that reads
-// from the database after that is closed ends the program.
+// watches counts the watch streams that are being served. etcd does not wait for those of an in-memory client, and a
+// stream that reads from the database after it is closed ends the program.
 type watches struct {
 	etcdserverpb.WatchServer
 	serving sync.WaitGroup
@@ -23,29 +23,29 @@ func newWatches(server *etcdserver.EtcdServer) *watches {
 	return &watches{WatchServer: v3rpc.NewWatchServer(server)}
 }
 
-// Watch serves one stream of watches to its end. It was counted when it was asked for.
+// Watch serves one stream of watches until it ends. counting.Watch has counted it.
 func (w *watches) Watch(stream etcdserverpb.Watch_WatchServer) error {
 	defer w.serving.Done()
 	return w.WatchServer.Watch(stream)
 }
 
-// watcher is the client's side.
+// watcher returns the client side of the counted streams.
 func (w *watches) watcher(c *clientv3.Client) clientv3.Watcher {
 	return watcher{clientv3.NewWatchFromWatchClient(w.client(), c)}
 }
 
 func (w *watches) client() etcdserverpb.WatchClient {
-	return counting{adapter.WatchServerToWatchClient(w), w}
+	return countingClient{adapter.WatchServerToWatchClient(w), w}
 }
 
-// counting counts a stream before there is one, so that none begins unseen while others are waited for.
-type counting struct {
+// countingClient counts a stream before it is opened, so that wait misses no stream that is just being opened.
+type countingClient struct {
 	etcdserverpb.WatchClient
 	all *watches
 }
 
-// Watch asks for a stream; the adapter serves each.
-func (c counting) Watch(ctx context.Context, options ...grpc.CallOption) (etcdserverpb.Watch_WatchClient, error) {
+// Watch opens a stream. The adapter serves it by a call of watches.Watch.
+func (c countingClient) Watch(ctx context.Context, options ...grpc.CallOption) (etcdserverpb.Watch_WatchClient, error) {
 	c.all.serving.Add(1)
 	return c.WatchClient.Watch(ctx, options...)
 }
@@ -53,10 +53,11 @@ func (c counting) Watch(ctx context.Context, options ...grpc.CallOption) (etcdse
 // wait waits for the streams to end. Their client must have been closed.
 func (w *watches) wait() { w.serving.Wait() }
 
-// watcher hides what a context holds: etcd keys streams by the text of their context, which others may be changing.
+// watcher hides the values of contexts from etcd. etcd uses the text of a context as the key of its stream, and reading
+// the values for that text would race with goroutines that change them.
 type watcher struct{ clientv3.Watcher }
 
-// Watch is that of clientv3.Watcher.
+// Watch implements clientv3.Watcher.
 func (w watcher) Watch(ctx context.Context, key string, options ...clientv3.OpOption) clientv3.WatchChan {
 	return w.Watcher.Watch(plain{ctx}, key, options...)
 }

@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// reading is etcd's side of a watch that reads from the database, and goes on when its client has left. The real one does
-// so for an instant only, on a busy machine.
+// reading is a fake etcd whose watch still reads from the database after its client has left. The real etcd does so only
+// for a moment, on a busy machine.
 type reading struct {
 	etcdserverpb.UnimplementedWatchServer
 	done chan struct{}

@@ -14,14 +14,14 @@ import (
 	"syscall"
 )
 
-// IDs are those of a user namespace that this user can make.
+// IDs are the user and group ids of a user namespace that this user can make.
 type IDs struct {
 	uids, gids []syscall.SysProcIDMap
-	// SingleIDReason is why there is no other id than 0; nil if there are.
+	// SingleIDReason is why there is no other id than 0; nil if there are others.
 	SingleIDReason error
 }
 
-// Own finds out which ids this user can have. The answer stays the same as long as the program runs.
+// Own finds out which ids this user can have. It does so once.
 var Own = sync.OnceValue(func() IDs {
 	ids, err := subordinate(os.Geteuid(), os.Getegid(), "/etc/subuid", "/etc/subgid")
 	if err == nil {
@@ -43,7 +43,7 @@ func total(ranges []syscall.SysProcIDMap) int {
 
 func only(id int) []syscall.SysProcIDMap { return []syscall.SysProcIDMap{{HostID: id, Size: 1}} }
 
-// subordinate reads which ids a user may have beside the own one.
+// subordinate reads which ids a user may have in addition to its own.
 func subordinate(uid, gid int, uidFile, gidFile string) (IDs, error) {
 	for _, program := range []string{"newuidmap", "newgidmap"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -65,7 +65,7 @@ func subordinate(uid, gid int, uidFile, gidFile string) (IDs, error) {
 	return IDs{uids: append(only(uid), uids...), gids: append(only(gid), gids...)}, nil
 }
 
-// rangesOf reads the lines of a user, who may be called by name or by number. They take the ids from 1 on.
+// rangesOf reads the ranges of a user, whose lines may have the name or the number. They are mapped to the ids from 1 on.
 func rangesOf(names []string, file string) ([]syscall.SysProcIDMap, error) {
 	who := names[len(names)-1]
 	none := fmt.Errorf("%s has no subordinate ids in %s: as root, run usermod --add-subuids 100000-165535 --add-subgids 100000-165535 %s",
@@ -95,7 +95,7 @@ func rangesOf(names []string, file string) ([]syscall.SysProcIDMap, error) {
 	return ranges, nil
 }
 
-// parseRange reads a line as subuid(5) describes it, if it is of one of the names.
+// parseRange parses a line in the format of subuid(5). ok is whether it is valid and has one of the names.
 func parseRange(line string, names []string) (r syscall.SysProcIDMap, ok bool) {
 	fields := strings.Split(strings.TrimSpace(line), ":")
 	if len(fields) != 3 {
@@ -109,7 +109,7 @@ func parseRange(line string, names []string) (r syscall.SysProcIDMap, ok bool) {
 	return syscall.SysProcIDMap{HostID: int(start), Size: int(size)}, ok && err1 == nil && err2 == nil && size > 0
 }
 
-// try finds out whether the machine gives what its files promise.
+// try finds out whether these ids can be mapped.
 func (ids IDs) try() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -121,7 +121,7 @@ func (ids IDs) try() error {
 	if err != nil {
 		return err
 	}
-	// It reads no answer, and ends.
+	// The program reads end of file from its standard input instead of the answer, and exits.
 	cmd.Env = []string{awaitVariable + "=0"}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("user namespaces: %w", err)
@@ -132,7 +132,7 @@ func (ids IDs) try() error {
 	return err
 }
 
-// assign gives a new user namespace, that of the process, its ids.
+// assign maps the ids in the user namespace of a process.
 func (ids IDs) assign(pid int) error {
 	for program, ranges := range map[string][]syscall.SysProcIDMap{"newuidmap": ids.uids, "newgidmap": ids.gids} {
 		words := []string{strconv.Itoa(pid)}
@@ -147,7 +147,7 @@ func (ids IDs) assign(pid int) error {
 	return nil
 }
 
-// Initial reports whether the users of this process are those of the machine.
+// Initial reports whether this process is in the initial user namespace, so that its users are those of the machine.
 func Initial() bool {
 	f, err := os.Open("/proc/self/uid_map")
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// awaitVariable tells a program the descriptor that says when it has its ids.
+// awaitVariable has the number of a descriptor from which the program reads a byte when it has its ids.
 const awaitVariable = "STINT_AWAIT_IDS"
 
-// Start starts this program anew in a user namespace with these ids, as root of it. Other namespaces that cmd asks for
+// Start starts cmd, which must run this program, as root of a new user namespace with these ids. Other new namespaces of cmd
 // belong to that one.
 func (ids IDs) Start(cmd *exec.Cmd) error {
 	if cmd.SysProcAttr == nil {
@@ -46,7 +46,7 @@ func (ids IDs) Start(cmd *exec.Cmd) error {
 	return err
 }
 
-// A program that Start has started waits here.
+// A program that was started by Start waits here.
 func init() {
 	descriptor, awaits := os.LookupEnv(awaitVariable)
 	if !awaits {
@@ -57,7 +57,7 @@ func init() {
 	os.Exit(1)
 }
 
-// await executes this program anew when it has its ids: only then it gets the rights of root.
+// await executes this program again when it has its ids, because an execve before does not give it the rights of root.
 func await(descriptor string) error {
 	fd, err := strconv.Atoi(descriptor)
 	if err != nil {
@@ -65,7 +65,7 @@ func await(descriptor string) error {
 	}
 	syscall.CloseOnExec(fd)
 	if n, err := syscall.Read(fd, make([]byte, 1)); n != 1 {
-		return errors.Join(errors.New("whoever has started this program has not mapped them"), err)
+		return errors.Join(errors.New("the program that started this one has not mapped them"), err)
 	}
 	var env []string
 	for _, pair := range os.Environ() {

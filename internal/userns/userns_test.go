@@ -40,7 +40,7 @@ func TestSubordinateIDs(t *testing.T) {
 	}
 }
 
-// A program that is never given its ids must not run with those that it has.
+// A program whose ids are never mapped must not run with the unmapped ones.
 func TestAProgramWithoutItsIDsDoesNotRun(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), awaitVariable+"=0")

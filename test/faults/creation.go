@@ -46,7 +46,7 @@ var creation = []fault{
 	},
 	{
 		wrong: "A pod that vanished during a write comes back with the write's answer.",
-		file:  "internal/controller/loop/children_news.go",
+		file:  "internal/controller/loop/children_observe.go",
 		old:   " || f.ended.Has(uid) {",
 		new:   " {",
 		tests: "./internal/controller/loop",

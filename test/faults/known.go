@@ -112,7 +112,7 @@ var known = []fault{
 		wrong: "A CronJob that has missed more than a hundred times never starts a run again (kubernetes/kubernetes#36311).",
 		file:  "internal/cronjob/due.go",
 		old:   "Set or decrease .spec.startingDeadlineSeconds or check clock skew\")\n",
-		new:   "Set or decrease .spec.startingDeadlineSeconds or check clock maxClockSkew\")\n		return\n",
+		new:   "Set or decrease .spec.startingDeadlineSeconds or check clock skew\")\n		return\n",
 		tests: "./internal/cronjob -run ^TestACronJobThatWasSuspendedForLongGoesOn$",
 	},
 	{

@@ -5,8 +5,8 @@ var onTheNode = []fault{
 	{
 		wrong: "A pod has succeeded although one of its containers failed.",
 		file:  "internal/node/lifecycle/report.go",
-		old:   "if u.role == main && (u.Last == nil || u.Last.ExitCode != 0) {",
-		new:   "if u.role == main && u.Last == nil {",
+		old:   "if c.role == main && (c.Last == nil || c.Last.ExitCode != 0) {",
+		new:   "if c.role == main && c.Last == nil {",
 		tests: "./internal/node/lifecycle",
 	},
 	{

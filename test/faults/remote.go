@@ -5,7 +5,7 @@ var remotely = []fault{
 	{
 		wrong: "A create whose answer was lost is repeated under another name.",
 		file:  "internal/client/remote/create.go",
-		old:   "if getErr == nil && sameMaker(stored, obj) {",
+		old:   "if getErr == nil && sameCreator(stored, obj) {",
 		new:   "if getErr == nil && stored.GetUID() == obj.GetUID() {",
 		tests: "./internal/client/remote -run ^TestAWriteWhoseAnswerIsLostIsDoneOnce$",
 	},

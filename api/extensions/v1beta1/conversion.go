@@ -6,7 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// FromBatch makes out the Job that in is in this version. The two share what they point to.
+// FromBatch converts a batch/v1 Job to this version. in and out share pointers, slices and maps.
 func FromBatch(in *batchv1.Job, out *Job) {
 	spec := &in.Spec
 	*out = Job{
@@ -35,7 +35,7 @@ func FromBatch(in *batchv1.Job, out *Job) {
 	out.ManagedFields = ManagersFromBatch(in.ManagedFields)
 }
 
-// ToBatch makes out the Job that in is in batch/v1. The two share what they point to.
+// ToBatch converts a Job of this version to batch/v1. in and out share pointers, slices and maps.
 func ToBatch(in *Job, out *batchv1.Job) {
 	spec := &in.Spec
 	*out = batchv1.Job{
@@ -64,8 +64,8 @@ func ToBatch(in *Job, out *batchv1.Job) {
 	out.ManagedFields = ManagersToBatch(in.ManagedFields)
 }
 
-// opposite turns manualSelector into autoSelector and the other way round. Both are false where they are unset, and
-// false is written by leaving the field out: who uses one version only never sees a field that they did not write.
+// opposite converts manualSelector to autoSelector and back. An unset field means false, and false is returned as an
+// unset field, so that a client that uses only one version never sees a field that it did not write.
 //
 //	in       null   false  true
 //	out      true   true   null
@@ -76,7 +76,7 @@ func opposite(in *bool) *bool {
 	return ptr.To(true)
 }
 
-// ListFromBatch makes out the list that in is in this version.
+// ListFromBatch converts a list of batch/v1 Jobs to this version.
 func ListFromBatch(in *batchv1.JobList, out *JobList) {
 	*out = JobList{ListMeta: in.ListMeta, Items: make([]Job, len(in.Items))}
 	for i := range in.Items {
@@ -84,7 +84,7 @@ func ListFromBatch(in *batchv1.JobList, out *JobList) {
 	}
 }
 
-// ListToBatch makes out the list that in is in batch/v1.
+// ListToBatch converts a list of Jobs of this version to batch/v1.
 func ListToBatch(in *JobList, out *batchv1.JobList) {
 	*out = batchv1.JobList{ListMeta: in.ListMeta, Items: make([]batchv1.Job, len(in.Items))}
 	for i := range in.Items {
@@ -92,12 +92,12 @@ func ListToBatch(in *JobList, out *batchv1.JobList) {
 	}
 }
 
-// ManagersFromBatch tells who manages which field in this version's words.
+// ManagersFromBatch converts entries of metadata.managedFields from batch/v1 to this version.
 func ManagersFromBatch(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	return rename(entries, inBatch, inThis)
+	return rename(entries, batchNames, ownNames)
 }
 
-// ManagersToBatch tells who manages which field in the words of batch/v1.
+// ManagersToBatch converts entries of metadata.managedFields from this version to batch/v1.
 func ManagersToBatch(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	return rename(entries, inThis, inBatch)
+	return rename(entries, ownNames, batchNames)
 }

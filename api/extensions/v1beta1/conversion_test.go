@@ -19,12 +19,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The Jobs are always the same. -rapid.seed=0 draws new ones: flags of the command line come later and win.
+	// A fixed seed makes every run test the same Jobs. The command line is parsed later: -rapid.seed=0 draws new ones.
 	_ = flag.Set("rapid.seed", "7")
 	os.Exit(m.Run())
 }
 
-// the three values of an optional yes or no
+// the three values of an optional bool
 var unset, no, yes = (*bool)(nil), new(false), new(true)
 
 func TestTheSelectorFieldsAreOpposites(t *testing.T) {
@@ -61,8 +61,8 @@ func TestEveryFieldOfBatchIsHere(t *testing.T) {
 	}
 }
 
-// sameThing are the names by which the versions know what they call differently.
-var sameThing = map[string]string{
+// commonName maps names and types that differ between the versions, but mean the same, to one name.
+var commonName = map[string]string{
 	"manualSelector": "the selector field", "autoSelector": "the selector field",
 	"v1.JobSpec": "spec", "v1beta1.JobSpec": "spec", "[]v1.Job": "jobs", "[]v1beta1.Job": "jobs",
 }
@@ -71,14 +71,14 @@ func fieldsOf(obj any) map[string]string {
 	fields := map[string]string{}
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(obj)) {
 		if len(f.Index) > 1 {
-			continue // of embedded metadata
+			continue // a field of an embedded struct
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		kind := f.Type.String()
-		if known, ok := sameThing[name]; ok {
+		if known, ok := commonName[name]; ok {
 			name = known
 		}
-		if known, ok := sameThing[kind]; ok {
+		if known, ok := commonName[kind]; ok {
 			kind = known
 		}
 		fields[name] = kind
@@ -86,7 +86,7 @@ func fieldsOf(obj any) map[string]string {
 	return fields
 }
 
-// randomBatchJob has something in every field, sooner or later.
+// randomBatchJob draws a Job. Over many draws every field is set.
 func randomBatchJob(t *rapid.T) *batchv1.Job {
 	codecs := serializer.NewCodecFactory(runtime.NewScheme())
 	filler := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(rapid.Int64().Draw(t, "seed")), codecs)
@@ -94,11 +94,11 @@ func randomBatchJob(t *rapid.T) *batchv1.Job {
 	filler.Fill(job)
 	job.TypeMeta = metav1.TypeMeta{} // The scheme sets it.
 	job.Spec.ManualSelector = rapid.SampledFrom([]*bool{unset, no, yes}).Draw(t, "selector field")
-	job.ManagedFields = rapid.SliceOfN(rapid.Custom(randomManager(inBatch)), 0, 3).Draw(t, "managers")
+	job.ManagedFields = rapid.SliceOfN(rapid.Custom(randomManager(batchNames)), 0, 3).Draw(t, "managers")
 	return job
 }
 
-func randomManager(w words) func(*rapid.T) metav1.ManagedFieldsEntry {
+func randomManager(w names) func(*rapid.T) metav1.ManagedFieldsEntry {
 	return func(t *rapid.T) metav1.ManagedFieldsEntry {
 		return metav1.ManagedFieldsEntry{
 			Manager:    rapid.StringMatching(`[a-z]{1,3}`).Draw(t, "manager"),
@@ -125,7 +125,7 @@ func TestNothingIsLostOnTheWayThereAndBack(t *testing.T) {
 
 		want := job.DeepCopy()
 		if reflect.DeepEqual(want.Spec.ManualSelector, no) {
-			want.Spec.ManualSelector = nil // That false was written and not left out is lost, as document 000 has it.
+			want.Spec.ManualSelector = nil // An explicit false comes back as an unset field: see opposite.
 		}
 		if diff := cmp.Diff(want, &batch); diff != "" {
 			t.Fatalf("batch/v1 → v1beta1 → batch/v1 (-want +got):\n%s", diff)
@@ -134,7 +134,7 @@ func TestNothingIsLostOnTheWayThereAndBack(t *testing.T) {
 			t.Fatalf("v1beta1 → batch/v1 → v1beta1 (-want +got):\n%s", diff)
 		}
 		for _, e := range old.ManagedFields {
-			if e.APIVersion == inBatch.version {
+			if e.APIVersion == batchNames.version {
 				t.Fatalf("a client of v1beta1 sees a manager of batch/v1: %v", e)
 			}
 		}
@@ -155,7 +155,7 @@ func TestListsAreConvertedItemByItem(t *testing.T) {
 	})
 }
 
-// A Job may be the cache's, which others read at the same time.
+// The input may be an object of a shared cache that other goroutines read at the same time.
 func TestConversionLeavesItsInputAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		job := randomBatchJob(t)

@@ -7,8 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// SetDefaultSelector takes the selector, where none is given and none is to be generated, from the labels of the
-// template.
+// SetDefaultSelector makes the selector from the template's labels, if spec has no selector and none is to be generated.
 func SetDefaultSelector(spec *JobSpec) {
 	podLabels := spec.Template.Labels
 	if ptr.Deref(spec.AutoSelector, false) || spec.Selector != nil || len(podLabels) == 0 {

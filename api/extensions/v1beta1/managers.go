@@ -9,19 +9,20 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// words are what metadata.managedFields calls a version and the field that the versions differ in.
-type words struct{ version, field string }
+// names are the names that metadata.managedFields has for a version and for the one field that the versions name
+// differently.
+type names struct{ version, field string }
 
 var (
-	inBatch = words{batchv1.SchemeGroupVersion.String(), "manualSelector"}
-	inThis  = words{SchemeGroupVersion.String(), "autoSelector"}
+	batchNames = names{batchv1.SchemeGroupVersion.String(), "manualSelector"}
+	ownNames   = names{SchemeGroupVersion.String(), "autoSelector"}
 )
 
-func (w words) path() fieldpath.Path { return fieldpath.MakePathOrDie("spec", w.field) }
+func (w names) path() fieldpath.Path { return fieldpath.MakePathOrDie("spec", w.field) }
 
-// rename returns the entries with those of one version told as the other's. It leaves those it was given alone: others
-// may hold them.
-func rename(entries []metav1.ManagedFieldsEntry, from, to words) []metav1.ManagedFieldsEntry {
+// rename returns the entries with those of version from converted to version to. It does not change its argument, which
+// may be shared with a cache.
+func rename(entries []metav1.ManagedFieldsEntry, from, to names) []metav1.ManagedFieldsEntry {
 	inFrom := func(e metav1.ManagedFieldsEntry) bool { return e.APIVersion == from.version }
 	if !slices.ContainsFunc(entries, inFrom) {
 		return entries
@@ -36,8 +37,8 @@ func rename(entries []metav1.ManagedFieldsEntry, from, to words) []metav1.Manage
 	return entries
 }
 
-// renameField leaves alone what it does not understand: that does not name the field.
-func renameField(fields *metav1.FieldsV1, from, to words) *metav1.FieldsV1 {
+// renameField renames the field in fields. It returns fields unchanged if they do not contain it or cannot be parsed.
+func renameField(fields *metav1.FieldsV1, from, to names) *metav1.FieldsV1 {
 	if fields == nil || !bytes.Contains(fields.GetRawBytes(), []byte(from.field)) {
 		return fields
 	}

@@ -12,7 +12,7 @@ const GroupName = "extensions"
 // SchemeGroupVersion is the group and version of this package.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1beta1"}
 
-// AddToScheme makes the types of this package known.
+// AddToScheme adds the types of this package to s.
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(SchemeGroupVersion, &Job{}, &JobList{})
 	metav1.AddToGroupVersion(s, SchemeGroupVersion)

@@ -1,7 +1,7 @@
 // Package v1 is Stint's own API, group stint.dev: ScheduledJobs, which run a Job again and again or on demand.
 //
-// The same types are served by stint server and, through a CustomResourceDefinition, by any Kubernetes cluster. What
-// deepcopy functions and the definition say is generated from this file: make generate.
+// The same types are served by stint server and, through a CustomResourceDefinition, by any Kubernetes cluster. Deepcopy
+// functions, OpenAPI and the CustomResourceDefinitions are generated from this package: make generate.
 //
 // +kubebuilder:object:generate=true
 // +groupName=stint.dev

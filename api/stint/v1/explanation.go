@@ -4,38 +4,39 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// JobExplanation tells what a Job does or why it does nothing, and what happens next: what GET …/jobs/NAME/why of stint
-// server answers.
+// JobExplanation says what a Job does or why it does nothing, and what happens next. stint server returns it for
+// GET …/jobs/NAME/why.
 //
 // +kubebuilder:object:root=true
 type JobExplanation struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// State is the main one, where several apply.
+	// State is what the Job does. If several states apply, it is the most important one.
 	State JobState `json:"state"`
-	// Since is when the state began, where that is known.
+	// Since is when the state began, if that is known.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
-	// ObservedAt is the time that the explanation is of.
+	// ObservedAt is the time for which the explanation holds.
 	ObservedAt metav1.Time `json:"observedAt"`
-	// Summary is one sentence.
+	// Summary is the explanation in one sentence.
 	Summary string `json:"summary"`
-	// Manager is the controller that the Job is left to.
+	// Manager is the name of the controller that manages the Job.
 	Manager string `json:"manager"`
-	// TimesAssumed tells that delays are those of a controller with the usual settings. They are not known of this one.
+	// TimesAssumed is true if the delays are computed with the default settings of a controller, because the settings of
+	// the Job's controller are not known.
 	// +optional
 	TimesAssumed bool `json:"timesAssumed,omitempty"`
-	// Waits are what it waits for, the most important first.
+	// Waits are what the Job waits for, the most important first.
 	// +listType=atomic
 	// +optional
 	Waits    []JobWait   `json:"waits,omitempty"`
 	Progress JobProgress `json:"progress"`
-	// Failures are the newest failed pods, the newest first.
+	// Failures are the latest failed pods, the newest first.
 	// +listType=atomic
 	// +optional
 	Failures []PodResult `json:"failures,omitempty"`
-	// Next is what happens, in order, if nobody does anything.
+	// Next is what happens next, in order, if no user changes anything.
 	// +listType=atomic
 	// +optional
 	Next []JobStep `json:"next,omitempty"`
@@ -46,59 +47,60 @@ type JobState string
 
 // The states of a Job.
 const (
-	// JobDeleting is a Job that goes as soon as its finalizers have.
+	// JobDeleting is a deleted Job that exists until its finalizers are removed.
 	JobDeleting JobState = "Deleting"
-	// JobComplete and JobFailed are the ends.
+	// JobComplete and JobFailed are finished Jobs.
 	JobComplete JobState = "Complete"
 	JobFailed   JobState = "Failed"
-	// JobUnknownMode is a Job with a completion mode that no controller of today understands.
+	// JobUnknownMode is a Job with a completion mode that is neither NonIndexed nor Indexed.
 	JobUnknownMode JobState = "UnknownCompletionMode"
-	// JobCompleting and JobFailing have their end settled, and wait for pods to end and to be counted.
+	// JobCompleting and JobFailing are Jobs that will be complete or failed when their pods have terminated and are
+	// counted.
 	JobCompleting JobState = "Completing"
 	JobFailing    JobState = "Failing"
-	// JobHeld is a run that its CronJob's concurrency policy holds.
+	// JobHeld is a run that waits because its CronJob's concurrency policy allows no other run beside the active one.
 	JobHeld      JobState = "HeldByConcurrencyPolicy"
 	JobSuspended JobState = "Suspended"
-	// JobNotSeen is a Job that no controller has looked at.
+	// JobNotSeen is a Job that its controller has not synced yet.
 	JobNotSeen JobState = "NotSeen"
-	// JobWaitingForJobs is a Job whose dependencies have not ended yet.
+	// JobWaitingForJobs is a Job with a dependency that has not finished yet.
 	JobWaitingForJobs JobState = "WaitingForJobs"
-	// JobUnknownPlan is a Job without pods that a controller has to itself of which nothing is known.
+	// JobUnknownPlan is a Job without pods that an external controller manages: its next steps are not known.
 	JobUnknownPlan JobState = "LeftToItsController"
 	// JobScalingDown has more pods than it should.
 	JobScalingDown JobState = "ScalingDown"
-	// JobCreationRefused is a Job whose pods the server refuses to make.
+	// JobCreationRefused is a Job whose pods the API server refuses to create.
 	JobCreationRefused JobState = "CreationRefused"
 	// JobDelayed waits after failures, with no pod active.
 	JobDelayed JobState = "Delayed"
-	// JobReplacing waits for pods to end before it makes others, with no pod active.
+	// JobReplacing waits for pods to terminate before it creates their replacements, with no pod active.
 	JobReplacing JobState = "WaitingForTerminatingPods"
 	// JobPaused has a parallelism of 0.
 	JobPaused JobState = "Paused"
-	// JobStarting has no pod that runs, and none that says what it waits for.
+	// JobStarting has no running pod, and no pod has a waiting reason.
 	JobStarting JobState = "Starting"
-	// JobPodsWaiting has pods of which none runs, and some say what they wait for.
+	// JobPodsWaiting has pods, none of which runs, and some have a waiting reason.
 	JobPodsWaiting JobState = "PodsWaiting"
-	// JobWindingDown is a work queue that is empty: its pods finish.
+	// JobWindingDown is a work queue of which a pod has succeeded: the other pods finish, and no new ones are created.
 	JobWindingDown JobState = "WindingDown"
 	JobRunning     JobState = "Running"
 )
 
 // JobWait is something that the Job or some of its pods wait for.
 type JobWait struct {
-	// For is a word for programs.
+	// For is the kind of wait, for programs.
 	For JobWaitFor `json:"for"`
-	// What names it: pods, a Job, finalizers, or the reason that pods give.
+	// What names what is waited for: pods, a Job, finalizers, or the waiting reason of pods.
 	// +optional
 	What string `json:"what,omitempty"`
-	// Message says it in words.
+	// Message describes the wait for people.
 	Message string `json:"message"`
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
-	// Until is when the wait ends by itself at the latest.
+	// Until is when the wait ends at the latest, without any action of a user.
 	// +optional
 	Until *metav1.Time `json:"until,omitempty"`
-	// Count is how many pods or indexes wait.
+	// Count is the number of pods or indexes that wait.
 	// +optional
 	Count int32 `json:"count,omitempty"`
 }
@@ -114,7 +116,7 @@ const (
 	WaitForConcurrency JobWaitFor = "ConcurrencyPolicy"
 	// WaitForJob is for another Job.
 	WaitForJob JobWaitFor = "Job"
-	// WaitForResume is for somebody to resume the Job.
+	// WaitForResume is for a user to resume the Job.
 	WaitForResume JobWaitFor = "Resume"
 	// WaitForParallelism is for a parallelism above 0.
 	WaitForParallelism JobWaitFor = "Parallelism"
@@ -122,23 +124,24 @@ const (
 	WaitForDelay JobWaitFor = "Delay"
 	// WaitForPods is for pods to finish their work.
 	WaitForPods JobWaitFor = "Pods"
-	// WaitForTerminatingPods is for pods to end that were told to.
+	// WaitForTerminatingPods is for deleted pods to terminate.
 	WaitForTerminatingPods JobWaitFor = "TerminatingPods"
-	// WaitForCounting is for ended pods to be counted.
+	// WaitForCounting is for terminated pods to be counted.
 	WaitForCounting JobWaitFor = "Counting"
-	// WaitForCreation is for the server to take the Job's pods.
+	// WaitForCreation is for the API server to accept the Job's pods.
 	WaitForCreation JobWaitFor = "Creation"
 	// WaitForCapacity is for room on a node.
 	WaitForCapacity JobWaitFor = "Capacity"
 	// WaitForContainers is for an image, configuration, a volume, or a crashing container's next start.
 	WaitForContainers JobWaitFor = "Containers"
-	// WaitForFinalizer is for somebody to take a finalizer.
+	// WaitForFinalizer is for a controller or a user to remove a finalizer.
 	WaitForFinalizer JobWaitFor = "Finalizer"
 	// WaitForDependents is for objects that belong to the Job to be deleted.
 	WaitForDependents JobWaitFor = "Dependents"
 )
 
-// JobProgress is how far a Job has come. Pods that ended and are not counted yet are in it.
+// JobProgress is the number of pods and indexes in each state. Terminated pods that are not counted in the Job's status
+// yet are included.
 type JobProgress struct {
 	Active int32 `json:"active"`
 	Ready  int32 `json:"ready"`
@@ -146,11 +149,11 @@ type JobProgress struct {
 	Terminating int32 `json:"terminating,omitempty"`
 	Succeeded   int32 `json:"succeeded"`
 	Failed      int32 `json:"failed"`
-	// Completions is missing for a work queue.
+	// Completions is unset for a work queue.
 	// +optional
 	Completions *int32 `json:"completions,omitempty"`
 	Parallelism int32  `json:"parallelism"`
-	// FailureLimit is the number of failures that the Job survives; missing where only indexes have one.
+	// FailureLimit is the Job's backoff limit. Unset if only indexes have one.
 	// +optional
 	FailureLimit *int32 `json:"failureLimit,omitempty"`
 	// +optional
@@ -162,7 +165,7 @@ type JobProgress struct {
 // JobStep is something that will happen.
 type JobStep struct {
 	What string `json:"what"`
-	// At is missing where it happens as soon as it can.
+	// At is when it happens. Unset if it happens as soon as possible.
 	// +optional
 	At *metav1.Time `json:"at,omitempty"`
 }

@@ -12,7 +12,7 @@ const GroupName = "stint.dev"
 // SchemeGroupVersion is the group and version of this package.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
 
-// AddToScheme makes the types of this package known.
+// AddToScheme adds the types of this package to s.
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(SchemeGroupVersion, &ScheduledJob{}, &ScheduledJobList{}, &ScheduledJobRun{}, &ResultSlice{}, &ResultSliceList{}, &JobResults{},
 		&JobExplanation{})

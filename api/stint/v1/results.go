@@ -6,17 +6,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Bounds of a ResultSlice, so that it can always be stored. Those who write keep well below.
+// Limits of a ResultSlice, so that it can always be stored. Stint's controller writes smaller slices.
 const (
-	// MaxSliceResults is how many results a slice may have.
+	// MaxSliceResults is the maximum number of results of a slice.
 	MaxSliceResults = 1000
-	// MaxResultName is how long a name or reason may be, and MaxResultMessage a message, in bytes.
+	// MaxResultName is the maximum length of a name or reason, and MaxResultMessage of a message, in bytes.
 	MaxResultName    = 253
 	MaxResultMessage = 4096
 )
 
-// ResultSlice holds what came of some of a Job's pods, so that it can be read when the pods are gone. The Job owns it and
-// is named by the label batch.kubernetes.io/job-name; a Job with many pods has many slices.
+// ResultSlice holds the results of some of a Job's pods, so that they can be read when the pods are gone. The Job owns the
+// slice, and the label batch.kubernetes.io/job-name names the Job. A Job with many pods has many slices.
 //
 // +genclient
 // +kubebuilder:object:root=true
@@ -29,13 +29,13 @@ type ResultSlice struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// Before is how many results of the Job were written before those of this slice. Slices are in its order, and the
-	// smallest tells how many results are gone.
+	// Before is how many results of the Job were written before those of this slice. It is the order of the slices; the
+	// smallest value of all slices is the number of results that have been dropped.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Before int64 `json:"before,omitempty"`
-	// Results are in the order in which the pods were counted. A pod may be there more than once: what tells of its end
-	// holds.
+	// Results are in the order in which the pods were counted. If a pod is there more than once, the result that has its
+	// end is valid.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
 	Results []PodResult `json:"results"`
@@ -51,13 +51,13 @@ type ResultSliceList struct {
 	Items           []ResultSlice `json:"items"`
 }
 
-// PodResult is what came of one pod.
+// PodResult is the result of one pod.
 type PodResult struct {
 	// Pod is its name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Pod string `json:"pod"`
-	// UID tells it from others of its name.
+	// UID distinguishes the pod from other pods of the same name.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -69,29 +69,29 @@ type PodResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
-	// Phase is Succeeded or Failed, or Running or Pending where the pod has not ended (when it was counted).
+	// Phase is Succeeded or Failed, or Pending, Running or Unknown if the pod had not terminated when it was counted.
 	// +kubebuilder:validation:Enum=Pending;Running;Succeeded;Failed;Unknown
 	Phase corev1.PodPhase `json:"phase"`
-	// Restarts is how often its containers were started again.
+	// Restarts is the number of restarts of the pod's containers.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Restarts int32 `json:"restarts,omitempty"`
-	// Container is the one that the fields below are of: the first that failed, else the first.
+	// Container is the name of the container that the fields below are of: the first that failed, else the first one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Container string `json:"container,omitempty"`
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Signal is what ended the container. Where the runtime does not tell, an exit code of 129 to 192 is taken for 128 and
-	// the signal, as shells have it.
+	// Signal is the number of the signal that ended the container. If the runtime does not report it, an exit code from
+	// 129 to 192 is taken as 128 plus the signal, as in a shell.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Signal int32 `json:"signal,omitempty"`
-	// Reason is that of the pod, else that of the container.
+	// Reason is the reason of the pod's status, else that of the container's.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Reason string `json:"reason,omitempty"`
-	// CreatedAt is when the pod was made, StartedAt when its first container started.
+	// CreatedAt is when the pod was created, StartedAt when its first container started.
 	// +optional
 	CreatedAt *metav1.Time `json:"createdAt,omitempty"`
 	// +optional
@@ -104,28 +104,28 @@ type PodResult struct {
 	Message string `json:"message,omitempty"`
 }
 
-// JobResults is what came of every index of a Job or, if it is not indexed, of every pod: what GET …/jobs/NAME/results
-// answers.
+// JobResults is the result of every index of a Job or, if it is not indexed, of every pod. stint server returns it for
+// GET …/jobs/NAME/results.
 //
 // +kubebuilder:object:root=true
 type JobResults struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// Items are in the order of the indexes, else of the starts.
+	// Items are in the order of the indexes or, without indexes, in the order in which the pods started.
 	Items []JobResult `json:"items"`
-	// Dropped is how many of the oldest results are gone, as there were too many.
+	// Dropped is how many of the oldest results were deleted because there were too many.
 	// +optional
 	Dropped int64 `json:"dropped,omitempty"`
 }
 
-// JobResult is what came of one index, or of one pod of a Job without indexes.
+// JobResult is the result of one index, or of one pod of a Job without indexes.
 type JobResult struct {
-	// PodResult is the last attempt's.
+	// PodResult is the result of the last attempt.
 	PodResult `json:",inline"`
-	// Attempts is how often the work was begun: by new pods, and by containers that were started again.
+	// Attempts is how often the work was started: the number of pods and of container restarts.
 	Attempts int32 `json:"attempts"`
-	// Earlier are the pods of attempts before the last, oldest first, without their messages.
+	// Earlier are the results of the pods before the last one, the oldest first, without their messages.
 	// +optional
 	Earlier []PodResult `json:"earlier,omitempty"`
 }

@@ -24,7 +24,7 @@ import (
 // +kubebuilder:printcolumn:name="Containers",type=string,priority=1,JSONPath=`.spec.template.spec.containers[*].name`
 // +kubebuilder:printcolumn:name="Images",type=string,priority=1,JSONPath=`.spec.template.spec.containers[*].image`
 //
-// The longest name of a pod is NAME-TAG-INDEX, which is its host name too.
+// The longest pod name is NAME-TAG-INDEX, which is also the pod's host name.
 //
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS label, as the host names of the pods begin with it: lower case letters, digits and hyphens"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) + size(string((has(self.spec.podCount) ? self.spec.podCount : 1) - 1)) <= 46",message="metadata.name is too long: 45 characters, and one less for each further digit of podCount - 1, leave room for the run's tag and the pod's index"
@@ -34,7 +34,7 @@ type ScheduledJob struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	// +required
 	Spec ScheduledJobSpec `json:"spec"`
-	// Status is written by the controller. Who wants a run now adds it to pendingExecutions.
+	// Status is written by the controller. To start a run now, add it to pendingExecutions.
 	// +optional
 	Status ScheduledJobStatus `json:"status,omitempty"`
 }
@@ -56,63 +56,64 @@ type ScheduledJobList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.selector) || !has(self.manualSelector) || !self.manualSelector",message="manualSelector needs a selector that matches the labels of the template",fieldPath=".manualSelector"
 // +kubebuilder:validation:XValidation:rule="!has(self.selector) || !has(self.selector.matchLabels) || !has(self.template) || self.selector.matchLabels.all(k, has(self.template.metadata) && has(self.template.metadata.labels) && k in self.template.metadata.labels && self.template.metadata.labels[k] == self.selector.matchLabels[k])",message="the selector does not match the labels of the template",fieldPath=".selector"
 // +kubebuilder:validation:XValidation:rule="!has(self.template) || !has(self.template.metadata) || !has(self.template.metadata.labels) || !('stint.dev/job-name' in self.template.metadata.labels || 'stint.dev/job-tag' in self.template.metadata.labels)",message="leave the labels stint.dev/job-name and stint.dev/job-tag out of the template: every run gets its own",fieldPath=".template"
-// +kubebuilder:validation:XValidation:rule="!has(self.template) || (has(self.template.spec) && (!has(self.template.spec.restartPolicy) || self.template.spec.restartPolicy in ['Never', 'OnFailure']))",message="the pods of a run come to an end: leave restartPolicy out, or set it to Never or OnFailure",fieldPath=".template"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || (has(self.template.spec) && (!has(self.template.spec.restartPolicy) || self.template.spec.restartPolicy in ['Never', 'OnFailure']))",message="the pods of a run must terminate: leave restartPolicy out, or set it to Never or OnFailure",fieldPath=".template"
 type ScheduledJobSpec struct {
 	// Schedule says when runs start. Without it they start on demand only.
 	// +optional
 	Schedule *Schedule `json:"schedule,omitempty"`
 
-	// Suspend stops the schedule: due times pass without a run. Runs on demand and those that run already go on.
-	// Default false.
+	// Suspend stops the schedule: due times pass without a run. It affects neither runs on demand nor runs that have
+	// started. Default false.
 	// +optional
 	// +default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// AllowConcurrentRun lets a run start while another one runs. Where it is false runs wait for each other, in the
-	// order in which they came. Default true.
+	// AllowConcurrentRun lets a run start while another one runs. If it is false, runs wait for each other and start in the
+	// order in which they were requested or became due. Default true.
 	// +optional
 	// +default=true
 	AllowConcurrentRun *bool `json:"allowConcurrentRun,omitempty"`
 
-	// MaxRestart is how many times failing containers of a pod are started again. Default 1.
+	// MaxRestart is how many times failing containers of a pod are restarted. Default 1.
 	// +optional
 	// +default=1
 	// +kubebuilder:validation:Minimum=0
 	MaxRestart *int32 `json:"maxRestart,omitempty"`
 
-	// ExecTimeout is how long containers may run, in seconds. One that runs longer is killed, and counts as failed.
-	// Default: for ever.
+	// ExecTimeout is how long a container may run, in seconds. A container that runs longer is killed and counts as failed.
+	// Default: no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ExecTimeout *int64 `json:"execTimeout,omitempty"`
 
-	// PodCount is how many pods a run has. They all start at once; each is told the number in JOB_POD_COUNT and its
-	// own index, from 0, in JOB_POD_INDEX. Default 1.
+	// PodCount is how many pods a run has. They all start at once. The environment variable JOB_POD_COUNT has their number,
+	// and JOB_POD_INDEX the pod's own index, counted from 0. Default 1.
 	// +optional
 	// +default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	PodCount *int32 `json:"podCount,omitempty"`
 
-	// Selector selects the pods, together with the label stint.dev/job-tag of their run. Normally it is left out, and
-	// the system takes care of it. Needs manualSelector.
+	// Selector selects the pods, together with the label stint.dev/job-tag of their run. Normally it is left out and
+	// generated. Needs manualSelector.
 	// +optional
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 
-	// ManualSelector tells that selector is meant as it is written. Default false.
+	// ManualSelector uses selector as it is written instead of a generated one. Default false.
 	// +optional
 	ManualSelector *bool `json:"manualSelector,omitempty"`
 
-	// Template is the pods of a run. Either it or templateRef is needed. Its restartPolicy may be left out: runs use
+	// Template is the template of a run's pods. Either it or templateRef is needed. If restartPolicy is left out, runs use
 	// Never, so that every restart is a new pod and is counted.
 	// +optional
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
 
-	// TemplateRef names a PodTemplate of the same namespace to be used instead of template, as it is when a run starts.
+	// TemplateRef names a PodTemplate of the same namespace that is used instead of template. It is read when a run starts.
 	// +optional
 	TemplateRef *corev1.LocalObjectReference `json:"templateRef,omitempty"`
 
-	// ManagedBy is the controller that runs the Jobs, copied into each. Default: whoever runs Jobs that name none.
+	// ManagedBy is the controller that runs the Jobs; it is copied to the spec of each Job. Default: the controller of Jobs
+	// without managedBy.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -131,8 +132,8 @@ type ScheduledJobSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
 
-	// CompletedExecutionsHistoryLimit is how many entries status.completedExecutions has, from 0 to 1000. They outlive
-	// the Jobs. Default 20.
+	// CompletedExecutionsHistoryLimit is how many entries status.completedExecutions keeps, from 0 to 1000. An entry stays
+	// when its Job is deleted. Default 20.
 	// +optional
 	// +default=20
 	// +kubebuilder:validation:Minimum=0
@@ -144,17 +145,16 @@ type ScheduledJobSpec struct {
 type Schedule struct {
 	// TimeSpec is either a repeating interval of ISO 8601, R[n]/<start>/<duration>, or a cron expression.
 	//
-	// Rn is for n runs and R for ever. The start is a date and a time, or a time only, which means its next
-	// occurrence, or empty, which means now; it may end in Z or in an offset such as +02:00, and is in timeZone where it
-	// does not. The duration (PT90S, P1D, P1M …) is between one start and the next; days, months and years are those of
-	// the calendar.
+	// Rn means n runs, and R means no limit. The start is a date and a time, or only a time, which means its next
+	// occurrence, or empty, which means now. It may end in Z or in an offset such as +02:00, else it is in timeZone. The
+	// duration (PT90S, P1D, P1M …) is the interval between two starts; days, months and years are those of the calendar.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="!self.contains('TZ')",message="must not hold a time zone: set timeZone instead"
 	TimeSpec string `json:"timeSpec"`
 
-	// TimeZone is the IANA name of the zone of times that name none. Default Etc/UTC.
+	// TimeZone is the IANA name of the time zone for times without a zone or offset. Default Etc/UTC.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -162,20 +162,20 @@ type Schedule struct {
 	// +kubebuilder:validation:XValidation:rule="self.lowerAscii() != 'local' && !self.matches('^[+-]?[0-9]') && timestamp('2026-01-01T00:00:00Z').getHours(self) >= 0",message="unknown time zone: write an IANA name such as Europe/Berlin or Etc/UTC"
 	TimeZone *string `json:"timeZone,omitempty"`
 
-	// SkipOutdated keeps only the latest of the scheduled runs that wait: one that becomes due replaces those before it.
+	// SkipOutdated keeps only the latest scheduled run that waits: a run that becomes due replaces those before it.
 	// Default true.
 	// +optional
 	// +default=true
 	SkipOutdated *bool `json:"skipOutdated,omitempty"`
 
-	// BlockOnFailure stops the schedule after a failed run, until a person resumes it. Runs on demand go on.
+	// BlockOnFailure stops the schedule after a failed run, until a user unblocks it. Runs on demand can still start.
 	// Default false.
 	// +optional
 	// +default=false
 	BlockOnFailure *bool `json:"blockOnFailure,omitempty"`
 }
 
-// ScheduledJobStatus is the runs to come, those that run, and those that ended.
+// ScheduledJobStatus lists the runs that are pending, running and completed.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.pendingExecutions) || self.pendingExecutions.all(e, !has(e.status) || e.status == 'Pending')",message="the status of pendingExecutions is Pending",fieldPath=".pendingExecutions"
 // +kubebuilder:validation:XValidation:rule="!has(self.runningExecutions) || self.runningExecutions.all(e, !has(e.status) || e.status == 'Running')",message="the status of runningExecutions is Running",fieldPath=".runningExecutions"
@@ -184,29 +184,29 @@ type Schedule struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.pendingExecutions) || !has(self.completedExecutions) || self.pendingExecutions.all(e, !self.completedExecutions.exists(c, c.tag == e.tag))",message="a tag of pendingExecutions is among completedExecutions: take another one",fieldPath=".pendingExecutions"
 // +kubebuilder:validation:XValidation:rule="!has(self.pendingExecutions) || !has(self.runningExecutions) || self.pendingExecutions.all(e, !self.runningExecutions.exists(c, c.tag == e.tag))",message="a tag of pendingExecutions is among runningExecutions: take another one",fieldPath=".pendingExecutions"
 type ScheduledJobStatus struct {
-	// ObservedGeneration is that of the spec which the rest of the status is about.
+	// ObservedGeneration is the generation of the spec that the rest of the status is based on.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Schedule is the schedule as it was taken up, from which due times are computed.
+	// Schedule is the observed schedule, from which due times are computed.
 	// +optional
 	Schedule *ObservedSchedule `json:"schedule,omitempty"`
 
-	// PendingExecutions wait to start, in this order. Add an entry with a tag of its own to have it run.
+	// PendingExecutions are runs that wait to start, in this order. Add an entry with a unique tag to start a run.
 	// +optional
 	// +listType=map
 	// +listMapKey=tag
 	// +kubebuilder:validation:MaxItems=200
 	PendingExecutions []Execution `json:"pendingExecutions,omitempty"`
 
-	// RunningExecutions have a Job that has not ended, in the order of their starts.
+	// RunningExecutions are runs whose Job has not finished, in the order in which they started.
 	// +optional
 	// +listType=map
 	// +listMapKey=tag
 	// +kubebuilder:validation:MaxItems=1000
 	RunningExecutions []Execution `json:"runningExecutions,omitempty"`
 
-	// CompletedExecutions are the latest runs that ended, in the order of their ends.
+	// CompletedExecutions are the latest finished runs, in the order in which they finished.
 	// +optional
 	// +listType=map
 	// +listMapKey=tag
@@ -223,15 +223,15 @@ type ScheduledJobStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	SkippedCount int64 `json:"skippedCount,omitempty"`
 
-	// LastScheduleTime is the latest due time that has been dealt with: it has become a run or has been skipped.
+	// LastScheduleTime is the latest due time that has become a run or has been skipped.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 
-	// NextScheduleTime is the next due time, where there is one.
+	// NextScheduleTime is the next due time, if there is one.
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
-	// LastSuccessfulTime is when the latest successful run ended.
+	// LastSuccessfulTime is when the latest successful run finished.
 	// +optional
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 
@@ -244,26 +244,26 @@ type ScheduledJobStatus struct {
 
 // The types of conditions.
 const (
-	// ConditionBlocked tells that a run failed and the schedule waits for a person to set it to False, or to remove it. It
-	// is there, True or False, for as long as blockOnFailure is true.
+	// ConditionBlocked is True after a run has failed: the schedule waits until a user sets the condition to False or
+	// removes it. The condition exists, True or False, while blockOnFailure is true.
 	ConditionBlocked = "Blocked"
-	// ConditionSuspended tells that spec.suspend has been seen.
+	// ConditionSuspended is True once the controller has observed spec.suspend.
 	ConditionSuspended = "Suspended"
-	// ConditionInvalidSchedule tells that the schedule cannot be read, so that nothing is due.
+	// ConditionInvalidSchedule is True if the schedule cannot be parsed, so that no run becomes due.
 	ConditionInvalidSchedule = "InvalidSchedule"
 )
 
-// ObservedSchedule is a schedule that is in force.
+// ObservedSchedule is the schedule that the controller has observed and follows.
 type ObservedSchedule struct {
-	// TimeSpec and TimeZone are the spec's.
+	// TimeSpec and TimeZone are copied from the spec.
 	TimeSpec string `json:"timeSpec"`
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
-	// Since is when the schedule was taken up: nothing is due before.
+	// Since is when the controller observed the schedule: no run is due before it.
 	Since metav1.Time `json:"since"`
 }
 
-// ExecutionStatus is where a run is in its life.
+// ExecutionStatus is the state of a run.
 //
 // +kubebuilder:validation:Enum=Pending;Running;Completed
 type ExecutionStatus string
@@ -275,12 +275,12 @@ const (
 	ExecutionCompleted ExecutionStatus = "Completed"
 )
 
-// Trigger is what asked for a run.
+// Trigger is what started a run: the schedule or a user.
 //
 // +kubebuilder:validation:Enum=Schedule;Manual
 type Trigger string
 
-// What runs are asked for by.
+// The triggers of a run.
 const (
 	TriggerSchedule Trigger = "Schedule"
 	TriggerManual   Trigger = "Manual"
@@ -290,8 +290,8 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.trigger) || (self.trigger == 'Schedule') == self.tag.matches('^[0-9]')",message="the tag of a scheduled run is its due time, that of a run on demand begins with a letter",fieldPath=".trigger"
 type Execution struct {
-	// Tag names the run among those of its ScheduledJob: its due time (20260301-120000, UTC) or, for a run on demand, what
-	// its author chose. Its Job is called NAME-TAG; Job and pods carry it in the label stint.dev/job-tag.
+	// Tag is the name of the run, unique in its ScheduledJob: its due time (20260301-120000, UTC) or, for a run on demand,
+	// a tag that the user chose. The run's Job is named NAME-TAG. The Job and its pods have the label stint.dev/job-tag.
 	// +required
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:Pattern=`^([0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])-([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]|[a-z]([a-z0-9-]{0,13}[a-z0-9])?)$`
@@ -304,62 +304,62 @@ type Execution struct {
 	// DueAt is the due time of a scheduled run.
 	// +optional
 	DueAt *metav1.Time `json:"dueAt,omitempty"`
-	// CreatedAt is when the run was asked for or became due.
+	// CreatedAt is when the run was requested or became due.
 	// +optional
 	CreatedAt *metav1.Time `json:"createdAt,omitempty"`
 	// StartedAt is when its Job was created.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-	// CompletedAt is when its Job ended.
+	// CompletedAt is when its Job finished.
 	// +optional
 	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
 
-	// JobName and JobUID are of the run's Job.
+	// JobName and JobUID are those of the run's Job.
 	// +optional
 	JobName string `json:"jobName,omitempty"`
 	// +optional
 	JobUID types.UID `json:"jobUID,omitempty"`
 
-	// Success tells how a completed run ended.
+	// Success is true if the completed run succeeded, and false if it failed.
 	// +optional
 	Success *bool `json:"success,omitempty"`
-	// Reason and Message tell why a run failed, or why it waits.
+	// Reason and Message say why a run failed, or why it waits.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 	// +optional
 	Message string `json:"message,omitempty"`
-	// ExitCodes are those of the last pod of each index, as far as the pods were still there when the run ended. They are
-	// the 16 most frequent ones.
+	// ExitCodes are the 16 most frequent exit codes of the last pod of each index. Pods that no longer existed when the run
+	// finished are missing.
 	// +optional
 	// +listType=atomic
 	ExitCodes []ExitCode `json:"exitCodes,omitempty"`
 
-	// Overrides change this one run on demand.
+	// Overrides change the containers of this run. Runs on demand only.
 	// +optional
 	Overrides *Overrides `json:"overrides,omitempty"`
 }
 
-// ExitCode is a code and how many pods ended with it.
+// ExitCode is an exit code and the pods that ended with it.
 type ExitCode struct {
-	// Code is that of the first container that failed, or 0. It is -1 where the pod failed and no container did, because
-	// it was evicted or never started.
+	// Code is the exit code of the first container that failed, or 0. It is -1 if the pod failed although no container did,
+	// for example because it was evicted or never started.
 	Code int32 `json:"code"`
 	// Pods is how many pods ended with it.
 	Pods int32 `json:"pods"`
-	// Indexes are those of these pods, such as "0,2-5". Left out where they would take more than 256
-	// characters.
+	// Indexes are the completion indexes of these pods, such as "0,2-5". Left out if they are longer than 256 characters.
 	// +optional
 	Indexes string `json:"indexes,omitempty"`
 }
 
 // Overrides change the containers of one run.
 type Overrides struct {
-	// Container is the one to change. Default: env is for all but the init containers, and args for the first.
+	// Container is the name of the container to change. Default: env is added to all containers except init containers, and
+	// args replace those of the first container.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	Container string `json:"container,omitempty"`
-	// Env is added to the container's environment, in place of variables of the same name.
+	// Env is added to the container's environment and replaces variables of the same name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -370,14 +370,14 @@ type Overrides struct {
 	Args []string `json:"args,omitempty"`
 }
 
-// ScheduledJobRun asks for one run: POST it to …/scheduledjobs/NAME/run of stint server. The answer has the tag.
+// ScheduledJobRun requests one run: POST it to …/scheduledjobs/NAME/run of stint server. The response has the tag.
 //
 // +kubebuilder:object:root=true
 type ScheduledJobRun struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// Tag names the run, so that it can be asked for twice without running twice. Default: a generated one.
+	// Tag is the name of the run, so that a repeated request does not start a second run. Default: a generated tag.
 	// +optional
 	Tag string `json:"tag,omitempty"`
 	// +optional

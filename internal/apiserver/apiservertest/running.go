@@ -16,7 +16,7 @@ type running struct {
 	*apiserver.Server
 	store  *store.Store
 	cancel context.CancelFunc
-	// ended is closed once Run has returned err.
+	// ended is closed when Run has returned err.
 	ended chan struct{}
 	err   error
 }

@@ -1,18 +1,18 @@
 // Package apiservertest runs API servers, and controllers on them, for tests.
 //
-// To start a server takes a tenth of a second of processor time, far more with the race detector. So the tests of a package
-// share one, each in a namespace of its own:
+// Starting a server takes a tenth of a second of processor time, and far more with the race detector. So the tests of a
+// package share one server, and each test has its own namespace:
 //
 //	func TestMain(m *testing.M) { apiservertest.Main(m) }
 //
 //	func TestX(t *testing.T) {
-//		s := apiservertest.Shared(t) // objects go to s.Namespace; s.Client() and s.Clientset() reach them
+//		s := apiservertest.Shared(t) // create objects in s.Namespace, with s.Client() or s.Clientset()
 //
-// The informers of s.Client() belong to the test and show its namespace only, besides what is in none, like nodes. So a
-// controller that s.Control runs meets neither the objects nor the controllers of other tests, even of parallel ones. What
-// is in no namespace needs a generated name: it outlives its test, which may be run again.
+// The informers of s.Client() belong to the test. They show only its namespace and cluster-scoped objects such as
+// nodes, so a controller run by s.Control does not see the objects of other tests, even of parallel ones.
+// Cluster-scoped objects need generated names, because they outlive their test, which may run again.
 //
-// A test that stops its server, restarts it on its data or counts what it does, has one to itself: Start.
+// A test that stops its server, restarts it with its data or counts what it does needs its own server: see Start.
 package apiservertest
 
 import (
@@ -30,25 +30,25 @@ import (
 	"github.com/stint-dev/stint/internal/store"
 )
 
-// Server is an API server as a test has it.
+// Server is an API server for a test.
 type Server struct {
 	*apiserver.Server
-	// Store has its data, in Dir.
+	// Store is the server's store, with its files in Dir.
 	Store *store.Store
 	Dir   string
-	// Namespace is there for the objects of the test.
+	// Namespace is the namespace for the objects of the test.
 	Namespace string
-	// Stop ends the server and then its store. It is nil if the server is shared.
+	// Stop stops the server and then closes its store. It is nil if the server is shared.
 	Stop func()
 
 	t testing.TB
-	// own is the client of this test if the server is shared, and over ends its informers.
-	own  *inprocess.Client
-	over context.Context
+	// own is the client of this test if the server is shared. Its informers stop when over ends.
+	own *inprocess.Client
+	ctx context.Context
 }
 
-// Start returns a server that is ready, and ends with the test at the latest. It has a directory of its own and no
-// listener, unless changes give it another.
+// Start starts a server for this test and waits until it is ready. The server stops with the test at the latest. It has
+// its own directory and no listener, unless changes set them.
 func Start(t testing.TB, changes ...func(*apiserver.Config)) *Server {
 	t.Helper()
 	c := apiserver.Config{DataDir: t.TempDir()}
@@ -69,12 +69,12 @@ func Start(t testing.TB, changes ...func(*apiserver.Config)) *Server {
 	return &Server{Server: r.Server, Store: r.store, Dir: c.DataDir, Namespace: metav1.NamespaceDefault, Stop: stop, t: t}
 }
 
-// In has the server keep its data in dir.
+// In makes dir the server's data directory.
 func In(dir string) func(*apiserver.Config) {
 	return func(c *apiserver.Config) { c.DataDir = dir }
 }
 
-// Listening has the server be reached over the network too.
+// Listening makes the server listen on a local port.
 func Listening(t testing.TB) func(*apiserver.Config) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,7 +84,7 @@ func Listening(t testing.TB) func(*apiserver.Config) {
 	return func(c *apiserver.Config) { c.Listener = listener }
 }
 
-// Client goes straight to the registry, as controllers do.
+// Client returns the client that controllers use, which calls the registry directly.
 func (s *Server) Client() client.Interface {
 	if s.own != nil {
 		return s.own
@@ -92,17 +92,17 @@ func (s *Server) Client() client.Interface {
 	return s.Server.Client()
 }
 
-// StartInformers starts the informers that the client was asked for, and returns once they hold what is stored.
+// StartInformers starts the requested informers of the client and waits until they have synced.
 func (s *Server) StartInformers(ctx context.Context) error {
 	if s.own == nil {
 		return s.Server.StartInformers(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	context.AfterFunc(s.over, cancel)
+	context.AfterFunc(s.ctx, cancel)
 	return s.own.StartInformers(ctx)
 }
 
-// Clientset reaches the server as a user who may do everything.
+// Clientset returns a client for a user that may do everything.
 func (s *Server) Clientset() *kubernetes.Clientset {
 	s.t.Helper()
 	c, err := kubernetes.NewForConfig(s.RESTConfig())
@@ -112,7 +112,7 @@ func (s *Server) Clientset() *kubernetes.Clientset {
 	return c
 }
 
-// Control runs a controller, once its informers are started, until the test ends or stop is called.
+// Control starts the informers and runs a controller until the test ends or stop is called.
 func (s *Server) Control(c interface{ Run(context.Context) error }) (stop func()) {
 	s.t.Helper()
 	if err := s.StartInformers(context.Background()); err != nil {

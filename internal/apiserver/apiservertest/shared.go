@@ -15,18 +15,18 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 )
 
-// shared is the server of the tests of this binary, from the first that asks for it on.
+// shared is the server that the tests of this binary share. The first test that needs it starts it.
 var shared struct {
 	sync.Mutex
 	changes []func(*apiserver.Config)
-	// main is whether Main is there to stop the server.
+	// main is true if Main runs the tests, which stops the server.
 	main bool
 	dir  string
 	*running
 }
 
-// Main runs the tests of a package, and stops the server that they share if one of them has asked for it. Changes are
-// as for Start.
+// Main runs the tests of a package, and stops their shared server if one of them has started it. changes are as for
+// Start.
 func Main(m *testing.M, changes ...func(*apiserver.Config)) {
 	shared.main, shared.changes = true, changes
 	code := m.Run()
@@ -37,7 +37,7 @@ func Main(m *testing.M, changes ...func(*apiserver.Config)) {
 	os.Exit(code)
 }
 
-// Shared returns the server that the tests of this package share, with a new namespace and informers for this test.
+// Shared returns the shared server of this package's tests, with a new namespace and new informers for this test.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	if !shared.main {
@@ -56,7 +56,7 @@ func Shared(t testing.TB) *Server {
 	s.Namespace = ns.Name
 	s.own = shared.Client().(*inprocess.Client).Within(ns.Name)
 	var end context.CancelFunc
-	s.over, end = context.WithCancel(context.Background())
+	s.ctx, end = context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		end()
 		s.own.Wait()

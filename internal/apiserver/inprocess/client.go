@@ -1,11 +1,11 @@
-// Package inprocess reaches the objects of the API server in this process without HTTP.
+// Package inprocess is a client of the API server in this process that does not use HTTP.
 //
-// A call goes straight to the store of its kind: defaults, strategy, validation and the checks on namespaces are
-// those of every other client; content negotiation, patches and managed fields are left out, which is what makes it
-// three times as fast. Informers list and watch the server's cache and share its objects.
+// A call goes directly to the registry store of its kind. Defaults, strategy, validation and the check of the namespace
+// are as for HTTP clients. Without content negotiation, patches and managed fields it is three times as fast. Informers
+// list and watch the server's cache and share its objects.
 //
 //	client.Resource ──► kind ──► registry store ──► cache ──► etcd
-//	                      └─ writes that start from what the caller saw go to etcd directly
+//	                      └─ writes that start from the caller's version bypass the cache
 package inprocess
 
 import (
@@ -28,20 +28,21 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Kind is what the client must know about one kind.
+// Kind describes one kind to the client.
 type Kind struct {
 	Resource kinds.Resource
 	Store    *genericregistry.Store
-	// Deleter deletes; it is the Store unless the kind has rules of its own.
+	// Deleter deletes objects. It adds the rules of the kind to those of Store.
 	Deleter rest.GracefulDeleter
-	// Direct is the storage under the Store, without its cache.
+	// Direct is the storage of Store without the cache.
 	Direct storage.Interface
-	// Strategy rules Modify, StatusStrategy ModifyStatus. The latter is nil where a kind has no status.
+	// Strategy is used by Modify, and StatusStrategy by UpdateStatus and ModifyStatus. StatusStrategy is nil for kinds
+	// without status.
 	Strategy       rest.RESTUpdateStrategy
 	StatusStrategy rest.RESTUpdateStrategy
 }
 
-// AdmitFunc refuses an object that may not be made in this namespace.
+// AdmitFunc returns an error if an object may not be created in this namespace.
 type AdmitFunc func(ctx context.Context, resource schema.GroupResource, namespace, name string) error
 
 // Client implements client.Interface.
@@ -55,7 +56,7 @@ type Client struct {
 
 var _ client.Interface = (*Client)(nil)
 
-// New makes a client of these kinds.
+// New returns a client for these kinds.
 func New(kinds []Kind, admit AdmitFunc) *Client {
 	c := &Client{started: map[*kind]bool{}}
 	for _, k := range kinds {
@@ -64,13 +65,14 @@ func New(kinds []Kind, admit AdmitFunc) *Client {
 	return c
 }
 
-// Within returns another client of the same kinds. Its informers are its own, and show one namespace besides what is in none.
+// Within returns another client for the same kinds. It has its own informers, which show only the objects of one
+// namespace and cluster-scoped objects.
 func (c *Client) Within(namespace string) *Client {
 	other := &Client{started: map[*kind]bool{}}
 	for _, k := range c.kinds {
 		narrow := newKind(k.Kind, k.admit)
 		if !k.Resource.ClusterScoped {
-			narrow.shows = namespace
+			narrow.namespace = namespace
 		}
 		other.kinds = append(other.kinds, narrow)
 	}
@@ -126,7 +128,7 @@ func (c *Client) Leases() client.Resource[*coordinationv1.Lease] {
 	return of[*coordinationv1.Lease](c, coordinationv1.GroupName, "leases")
 }
 
-// Kinds implements client.Interface. Events are left out: they go by themselves.
+// Kinds implements client.Interface. Events are left out, because they expire.
 func (c *Client) Kinds() []client.Kind {
 	var out []client.Kind
 	for _, k := range c.kinds {
@@ -148,7 +150,7 @@ func (c *Client) Events() record.EventSink {
 	return eventSink{of[*corev1.Event](c, "", "events")}
 }
 
-// of finds a kind. The server always serves those that Client names.
+// of returns the resource of a kind. It panics if the kind is missing: the server serves all kinds of client.Interface.
 func of[T client.Object](c *Client, group, plural string) resource[T] {
 	for _, k := range c.kinds {
 		if k.Kind.Resource.Version.Group == group && k.Kind.Resource.Plural == plural {
@@ -158,7 +160,7 @@ func of[T client.Object](c *Client, group, plural string) resource[T] {
 	panic(fmt.Sprintf("the registry does not list %s in group %q", plural, group))
 }
 
-// StartInformers starts the informers that were asked for and do not run yet, and waits until they have synced.
+// StartInformers starts the requested informers that do not run yet, and waits until all have synced.
 func (c *Client) StartInformers(ctx context.Context) error {
 	var synced []cache.InformerSynced
 	c.mu.Lock()
@@ -180,5 +182,5 @@ func (c *Client) StartInformers(ctx context.Context) error {
 	return nil
 }
 
-// Wait returns once all informers have stopped.
+// Wait waits until all informers have stopped.
 func (c *Client) Wait() { c.running.Wait() }

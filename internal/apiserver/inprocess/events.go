@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// eventSink is where an event broadcaster writes.
+// eventSink writes the events of an event broadcaster.
 type eventSink struct{ events resource[*corev1.Event] }
 
 func (s eventSink) Create(event *corev1.Event) (*corev1.Event, error) {
@@ -24,7 +24,7 @@ func (s eventSink) Update(event *corev1.Event) (*corev1.Event, error) {
 	})
 }
 
-// Patch counts an event up that was seen before.
+// Patch writes the higher count of a repeated event.
 func (s eventSink) Patch(event *corev1.Event, data []byte) (*corev1.Event, error) {
 	ctx := context.Background()
 	stored, err := s.events.Get(ctx, event.Namespace, event.Name)

@@ -6,7 +6,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// ListWatchOf is what the informer of r lists and watches with.
+// ListWatchOf returns the ListerWatcher of r's informer.
 func ListWatchOf[T client.Object](r client.Resource[T]) cache.ListerWatcherWithContext {
 	return listWatch{r.(resource[T]).kind}
 }

@@ -22,7 +22,7 @@ func (k *kind) sharedInformer() cache.SharedIndexInformer {
 	return k.informer
 }
 
-// informerIfAny returns the informer if somebody has asked for it.
+// informerIfAny returns the informer, or nil if it has not been requested.
 func (k *kind) informerIfAny() cache.SharedIndexInformer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -33,11 +33,11 @@ func waitFor(ctx context.Context, synced []cache.InformerSynced) bool {
 	return cache.WaitForCacheSync(ctx.Done(), synced...)
 }
 
-// listWatch lists and watches the cache of the server.
+// listWatch lists and watches the server's cache.
 type listWatch struct{ kind *kind }
 
-// IsWatchListSemanticsUnSupported makes the reflector list: a list shares the objects of the cache, which a watch
-// with initial events would copy one by one.
+// IsWatchListSemanticsUnSupported makes the reflector use a list instead of a watch with initial events, because a list
+// shares the objects of the cache and such a watch copies them.
 func (listWatch) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (l listWatch) List(options metav1.ListOptions) (runtime.Object, error) {
@@ -50,7 +50,7 @@ func (l listWatch) Watch(options metav1.ListOptions) (watch.Interface, error) {
 
 // ListWithContext implements cache.ListerWithContext.
 func (l listWatch) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	return l.kind.Store.List(in(ctx, l.kind.shows), &metainternalversion.ListOptions{
+	return l.kind.Store.List(withNamespace(ctx, l.kind.namespace), &metainternalversion.ListOptions{
 		ResourceVersion: options.ResourceVersion, ResourceVersionMatch: options.ResourceVersionMatch,
 	})
 }
@@ -60,28 +60,28 @@ func (l listWatch) WatchWithContext(ctx context.Context, options metav1.ListOpti
 	return l.kind.watch(ctx, options)
 }
 
-// cachedObject returns the object of an event as the server's cache holds it, so that the two share its memory. Where the
-// cache has moved on it is the event's own.
+// cachedObject returns the cached object for a watch event, so that the informer and the server's cache share it. If the
+// cache already has a newer version, it returns the event's object.
 func (k *kind) cachedObject(ctx context.Context, e watch.Event) runtime.Object {
 	if e.Type == watch.Added || e.Type == watch.Modified {
 		if obj := k.cached(ctx, e.Object); obj != nil {
 			return obj
 		}
 	}
-	// The cache wraps what it hands to many watchers at once.
+	// The cache wraps the objects that it sends to several watchers.
 	if wrapped, ok := e.Object.(runtime.CacheableObject); ok {
 		return wrapped.GetObject()
 	}
 	return e.Object
 }
 
-// cached returns nil unless the cache holds this very version of obj.
+// cached returns obj from the cache, or nil if the cache has another version.
 func (k *kind) cached(ctx context.Context, obj runtime.Object) runtime.Object {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return nil
 	}
-	held, err := k.Store.Get(in(ctx, m.GetNamespace()), m.GetName(), &metav1.GetOptions{ResourceVersion: "0"})
+	held, err := k.Store.Get(withNamespace(ctx, m.GetNamespace()), m.GetName(), &metav1.GetOptions{ResourceVersion: "0"})
 	if err != nil {
 		return nil
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// kind does what resource promises, for objects of whatever type.
+// kind implements the methods of resource for objects of any type.
 type kind struct {
 	Kind
 	admit AdmitFunc
-	// shows is the namespace whose objects the informer shows; all of them where empty.
-	shows string
+	// namespace is the only namespace that the informer shows; if it is empty, the informer shows all.
+	namespace string
 
 	mu       sync.Mutex
 	informer cache.SharedIndexInformer
@@ -31,13 +31,13 @@ func newKind(k Kind, admit AdmitFunc) *kind { return &kind{Kind: k, admit: admit
 
 func (k *kind) groupResource() schema.GroupResource { return k.Store.DefaultQualifiedResource }
 
-// in says which namespace a request is in, as the HTTP handlers do.
-func in(ctx context.Context, namespace string) context.Context {
+// withNamespace adds the namespace of a request to its context, as the HTTP handlers do.
+func withNamespace(ctx context.Context, namespace string) context.Context {
 	return genericapirequest.WithNamespace(ctx, namespace)
 }
 
 func (k *kind) get(ctx context.Context, namespace, name string) (client.Object, error) {
-	return object(k.Store.Get(in(ctx, namespace), name, &metav1.GetOptions{}))
+	return object(k.Store.Get(withNamespace(ctx, namespace), name, &metav1.GetOptions{}))
 }
 
 func (k *kind) create(ctx context.Context, obj client.Object) (client.Object, error) {
@@ -49,7 +49,7 @@ func (k *kind) create(ctx context.Context, obj client.Object) (client.Object, er
 	if err := k.admit(ctx, k.groupResource(), obj.GetNamespace(), obj.GetName()); err != nil {
 		return nil, err
 	}
-	return object(k.Store.Create(in(ctx, obj.GetNamespace()), obj, nil, &metav1.CreateOptions{}))
+	return object(k.Store.Create(withNamespace(ctx, obj.GetNamespace()), obj, nil, &metav1.CreateOptions{}))
 }
 
 func (k *kind) delete(ctx context.Context, obj client.Object, opts client.DeleteOptions) error {
@@ -67,11 +67,11 @@ func (k *kind) delete(ctx context.Context, obj client.Object, opts client.Delete
 	if opts.Propagation != "" {
 		options.PropagationPolicy = &opts.Propagation
 	}
-	_, _, err := k.Deleter.Delete(in(ctx, obj.GetNamespace()), obj.GetName(), rest.ValidateAllObjectFunc, options)
+	_, _, err := k.Deleter.Delete(withNamespace(ctx, obj.GetNamespace()), obj.GetName(), rest.ValidateAllObjectFunc, options)
 	return err
 }
 
-// noStatus is the answer where a kind has none.
+// noStatus returns the error for status updates of a kind without status.
 func (k *kind) noStatus() error {
 	return apierrors.NewMethodNotSupported(k.groupResource(), "update the status of")
 }

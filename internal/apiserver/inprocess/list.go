@@ -12,9 +12,9 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// list reads objects of a namespace as they are now.
+// list reads the live objects of a namespace.
 func (k *kind) list(ctx context.Context, namespace string, selector labels.Selector, each func(client.Object)) (version string, err error) {
-	list, err := k.Store.List(in(ctx, namespace), &metainternalversion.ListOptions{LabelSelector: selector})
+	list, err := k.Store.List(withNamespace(ctx, namespace), &metainternalversion.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return "", err
 	}

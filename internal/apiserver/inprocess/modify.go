@@ -15,13 +15,14 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// errLastFinalizerRemoved stops a write that took the last finalizer off an object that is being deleted: the object goes instead.
+// errLastFinalizerRemoved stops a write that removes the last finalizer of a deleted object. The object is deleted
+// instead.
 var errLastFinalizerRemoved = errors.New("the last finalizer is gone")
 
-// modify applies change to the newest version of the object that observed shows.
+// modify applies change to the newest version of the object observed.
 //
-// The write starts from the newest version known here, observed's or the cache's, without asking etcd. It is one
-// transaction where that version is the newest indeed, and is tried again on the one etcd holds where it is not.
+// The write starts from the newer one of observed and the cached version, without reading etcd. If that is the newest
+// version, the write needs one transaction. Otherwise it is repeated with the version that etcd has.
 func (k *kind) modify(ctx context.Context, observed client.Object, strategy rest.RESTUpdateStrategy, change func(client.Object)) (client.Object, error) {
 	if strategy == nil {
 		return nil, k.noStatus()
@@ -33,7 +34,7 @@ func (k *kind) modify(ctx context.Context, observed client.Object, strategy rest
 	}
 	out, err := k.write(ctx, observed, strategy, update)
 	if storage.IsInvalidObj(err) {
-		// Another object of this name: the one that was observed is gone.
+		// Another object has the name: observed no longer exists.
 		return nil, apierrors.NewNotFound(k.groupResource(), observed.GetName())
 	}
 	return out, k.interpret(err, observed.GetName())
@@ -65,7 +66,7 @@ func (k *kind) interpret(err error, name string) error {
 }
 
 func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.RESTUpdateStrategy, update func(client.Object) (client.Object, error)) (client.Object, error) {
-	ctx = in(ctx, observed.GetNamespace())
+	ctx = withNamespace(ctx, observed.GetNamespace())
 	key, err := k.Store.KeyFunc(ctx, observed.GetName())
 	if err != nil {
 		return nil, err
@@ -98,7 +99,8 @@ func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.
 	return out.(client.Object), nil
 }
 
-// newest returns a copy of observed or of what the cache holds, whichever is newer. The write changes it.
+// newest returns a copy of observed or of the cached object, whichever is newer. It is a copy because the write changes
+// it.
 func (k *kind) newest(ctx context.Context, key string, observed client.Object) runtime.Object {
 	versioner := k.Direct.Versioner()
 	seen, err := versioner.ObjectResourceVersion(observed)
@@ -118,7 +120,7 @@ func (k *kind) newest(ctx context.Context, key string, observed client.Object) r
 	return observed.DeepCopyObject()
 }
 
-// ttl keeps what goes by itself on its way.
+// ttl returns the time to live of an updated object, in seconds, or nil if its kind does not expire.
 func (k *kind) ttl(obj runtime.Object, res storage.ResponseMeta) (*uint64, error) {
 	if k.Store.TTLFunc == nil {
 		return nil, nil
@@ -127,7 +129,7 @@ func (k *kind) ttl(obj runtime.Object, res storage.ResponseMeta) (*uint64, error
 	return &ttl, err
 }
 
-// remove deletes what has no finalizer left. That it is gone already is as good.
+// remove deletes an object without finalizers. It is no error if the object no longer exists.
 func (k *kind) remove(ctx context.Context, key string, preconditions *storage.Preconditions) error {
 	deleted := k.Store.NewFunc()
 	err := k.Store.Storage.Delete(ctx, key, deleted, preconditions, storage.ValidateAllObjectFunc, false, nil, storage.DeleteOptions{})

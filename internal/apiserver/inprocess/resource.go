@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// resource gives a kind its Go type. All that is done is done by kind.
+// resource implements client.Resource. It only adds the Go type to kind.
 type resource[T client.Object] struct{ kind *kind }
 
 func (r resource[T]) Informer() cache.SharedIndexInformer { return r.kind.sharedInformer() }

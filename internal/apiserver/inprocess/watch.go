@@ -9,10 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// resumingWatch is a watch that outlives those it reads from.
+// resumingWatch is a watch that opens a new server watch when the server closes the old one.
 //
-// The server closes a watch that is not read for a few milliseconds, as on a machine with too much to do. A reflector
-// would then look away for a second or more; this watch goes on at once after the last version it has seen.
+// The server closes a watch that is not read for a few milliseconds, which happens on a busy machine. A reflector would
+// then wait a second or more before it watches again. This watch resumes at once, after the last version that it has
+// seen.
 type resumingWatch struct {
 	kind    *kind
 	options metav1.ListOptions
@@ -39,12 +40,12 @@ func (w *resumingWatch) ResultChan() <-chan watch.Event { return w.events }
 func (w *resumingWatch) Stop() { w.cancel() }
 
 func (w *resumingWatch) open(ctx context.Context) (watch.Interface, error) {
-	return w.kind.Store.Watch(in(ctx, w.kind.shows), &metainternalversion.ListOptions{
+	return w.kind.Store.Watch(withNamespace(ctx, w.kind.namespace), &metainternalversion.ListOptions{
 		ResourceVersion: w.options.ResourceVersion, AllowWatchBookmarks: w.options.AllowWatchBookmarks,
 	})
 }
 
-// run ends where the server cannot go on after the last version: the reflector then finds out why.
+// run forwards events. It ends if the server cannot resume after the last version: the reflector then lists again.
 func (w *resumingWatch) run(ctx context.Context, source watch.Interface) {
 	defer close(w.events)
 	defer w.cancel()
@@ -56,12 +57,13 @@ func (w *resumingWatch) run(ctx context.Context, source watch.Interface) {
 	}
 }
 
-// resumable is false while the version names no point in time: such a watch begins with all objects, in no order.
+// resumable reports whether the watch has a version to resume from. A watch without one starts with all objects, whose
+// versions are in no order.
 func (w *resumingWatch) resumable() bool {
 	return w.options.ResourceVersion != "" && w.options.ResourceVersion != "0"
 }
 
-// forward hands events on and reports whether the server closed the source without saying why.
+// forward forwards the events of source. It reports whether the server closed source without an error event.
 func (w *resumingWatch) forward(ctx context.Context, source watch.Interface) bool {
 	defer source.Stop()
 	for {
@@ -79,7 +81,7 @@ func (w *resumingWatch) forward(ctx context.Context, source watch.Interface) boo
 	}
 }
 
-// send hands one event on, as the cache holds its object, and reports whether the reader got it.
+// send sends one event with the cached object. It reports whether the event was received.
 func (w *resumingWatch) send(ctx context.Context, e watch.Event) bool {
 	e.Object = w.kind.cachedObject(ctx, e)
 	if m, err := meta.Accessor(e.Object); err == nil && w.resumable() {

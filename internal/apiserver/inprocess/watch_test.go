@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// start runs a server on dir and returns its pods and what stops it.
+// start starts a server with its data in dir. It returns a client for pods, and a function that stops the server.
 func start(t *testing.T, dir string) (client.Resource[*corev1.Pod], func()) {
 	t.Helper()
 	s := apiservertest.Start(t, apiservertest.In(dir), apiservertest.Listening(t))
@@ -37,7 +37,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// watchFromNow lists and then watches, as a reflector does.
+// watchFromNow lists and then watches, as a reflector would.
 func watchFromNow(t *testing.T, pods client.Resource[*corev1.Pod]) watch.Interface {
 	t.Helper()
 	lw := inprocess.ListWatchOf(pods)
@@ -46,7 +46,8 @@ func watchFromNow(t *testing.T, pods client.Resource[*corev1.Pod]) watch.Interfa
 	return must(lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}))(t)
 }
 
-// writeUntilClosed makes pods until the server has closed a watch that nobody reads, and returns how many it made.
+// writeUntilClosed creates pods, numbered from from, until the server has closed a watch that is not read. It returns the
+// next number.
 func writeUntilClosed(t *testing.T, pods client.Resource[*corev1.Pod], from int) int {
 	t.Helper()
 	before, ctx := terminated(t), await.Context(t)
@@ -58,7 +59,7 @@ func writeUntilClosed(t *testing.T, pods client.Resource[*corev1.Pod], from int)
 	}
 }
 
-// terminated counts the watches of pods that the server closed because they were not read.
+// terminated returns how many watches of pods the server has closed because they were not read.
 func terminated(t *testing.T) float64 {
 	t.Helper()
 	return must(testutil.GetCounterMetricValue(metrics.TerminatedWatchersCounter.WithLabelValues("", "pods")))(t)
@@ -68,11 +69,11 @@ func pod(i int) *corev1.Pod {
 	return wrappers.MakePod(fmt.Sprintf("p%d", i)).Namespace("default").Command("true").Obj()
 }
 
-// next returns the next event that is no bookmark, and whether there was one.
+// next returns the next watch event that is no bookmark, or false if the watch has ended.
 func next(t *testing.T, w watch.Interface) (watch.Event, bool) {
 	t.Helper()
 	for {
-		// Of a channel that is closed comes an event without a type.
+		// A closed channel returns an event without a type.
 		e := await.Value(t, "an event, or the end of the watch", w.ResultChan())
 		if e.Type != watch.Bookmark {
 			return e, e.Type != ""
@@ -122,7 +123,7 @@ func TestAWatchStopsWhateverItDoes(t *testing.T) {
 	}
 }
 
-func TestAStoppedWatchThatNobodyDrainsLeavesNothing(t *testing.T) {
+func TestAStoppedWatchThatIsNotReadLeavesNothing(t *testing.T) {
 	others := goleak.IgnoreCurrent()
 	pods, stop := start(t, t.TempDir())
 	idle, full := watchFromNow(t, pods), watchFromNow(t, pods)
@@ -131,7 +132,7 @@ func TestAStoppedWatchThatNobodyDrainsLeavesNothing(t *testing.T) {
 	full.Stop()
 	stop()
 	var err error
-	// It looks for longer than goleak does: on a busy machine goroutines take their time to end.
+	// Wait longer than goleak does: on a busy machine goroutines need more time to end.
 	await.Until(t, "all goroutines end", func() bool {
 		err = goleak.Find(others)
 		return err == nil
@@ -143,7 +144,7 @@ func TestAWatchFromAForgottenVersionSaysSoAndEnds(t *testing.T) {
 	pods, stop := start(t, dir)
 	must(pods.Create(t.Context(), pod(0)))(t)
 	stop()
-	// A new server remembers nothing from before its start.
+	// A new server has no watch events from before its start.
 	pods, _ = start(t, dir)
 	lw := inprocess.ListWatchOf(pods)
 	w := must(lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "1"}))(t)

@@ -498,14 +498,14 @@ func schema_stint_api_extensions_v1beta1_Job(ref common.ReferenceCallback) commo
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What the Job is to do.",
+							Description: "What the Job runs.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1beta1.JobSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How far it has come. Written by its controller.",
+							Description: "The Job's progress, written by its controller.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(batchv1.JobStatus{}.OpenAPIModelName()),
 						},
@@ -572,26 +572,26 @@ func schema_stint_api_extensions_v1beta1_JobSpec(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "JobSpec says what a Job is to do. The fields are batch/v1's, but for autoSelector.",
+				Description: "JobSpec describes what a Job runs. The fields are those of batch/v1, except autoSelector.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"parallelism": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many pods may run at a time. 1 where nothing is said; 0 pauses the Job.",
+							Description: "How many pods may run at a time. Default 1; 0 pauses the Job.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"completions": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many pods have to succeed. Where only parallelism is given, the pods share a queue of work: one success ends the queue, and the Job is complete when the others have ended too.",
+							Description: "How many pods have to succeed. If only parallelism is set, the pods share a work queue: after the first success no new pods are created, and the Job is complete when the other pods have terminated too.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"activeDeadlineSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "After how many seconds the Job is given up, counted from its start or from when it was last resumed.",
+							Description: "After how many seconds the Job fails, counted from its start or from when it was last resumed.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -604,61 +604,61 @@ func schema_stint_api_extensions_v1beta1_JobSpec(ref common.ReferenceCallback) c
 					},
 					"successPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Which successes are enough. Indexed Jobs only.",
+							Description: "Which indexes have to succeed for the Job to succeed. Indexed Jobs only.",
 							Ref:         ref(batchv1.SuccessPolicy{}.OpenAPIModelName()),
 						},
 					},
 					"backoffLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many failures the Job survives. 6 where nothing is said, without limit beside backoffLimitPerIndex.",
+							Description: "How many failed pods are replaced before the Job fails. Default 6; no limit if backoffLimitPerIndex is set.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"backoffLimitPerIndex": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many failures each index survives. Indexed Jobs with restartPolicy Never only.",
+							Description: "How many failed pods of an index are replaced before the index fails. Indexed Jobs with restartPolicy Never only.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"maxFailedIndexes": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How many failed indexes the Job survives. Needs backoffLimitPerIndex.",
+							Description: "How many indexes may fail before the Job fails. Needs backoffLimitPerIndex.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"selector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "By which labels the pods are selected. Where it is left out it is made from the labels of the template, or, with autoSelector, generated: then leave it out.",
+							Description: "Which labels select the pods. Default: the labels of the template. With autoSelector it is generated: leave it out.",
 							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
 						},
 					},
 					"autoSelector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether a selector is generated that no other Job's pods match, and the labels for it. False where nothing is said: then the labels of the template are to be this Job's alone. The opposite of manualSelector in batch/v1.",
+							Description: "Whether a selector that no other Job's pods match, and the labels for it, are generated. Default false: then no other pods may have the labels of the template. The opposite of manualSelector in batch/v1.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"template": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What the pods are like. Their restartPolicy is Never or OnFailure.",
+							Description: "The template of the pods. Its restartPolicy must be Never or OnFailure.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
 					},
 					"ttlSecondsAfterFinished": {
 						SchemaProps: spec.SchemaProps{
-							Description: "After how many seconds the finished Job is deleted. Never where nothing is said.",
+							Description: "After how many seconds the finished Job is deleted. Default: never.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"completionMode": {
 						SchemaProps: spec.SchemaProps{
-							Description: "NonIndexed, where one success is as good as another, or Indexed, where every pod has an index from 0 to completions-1 and each index has to succeed once. NonIndexed where nothing is said.\n\nPossible enum values:\n - `\"Indexed\"` is a Job completion mode. In this mode, the Pods of a Job get an associated completion index from 0 to (.spec.completions - 1). The Job is considered complete when a Pod completes for each completion index.\n - `\"NonIndexed\"` is a Job completion mode. In this mode, the Job is considered complete when there have been .spec.completions successfully completed Pods. Pod completions are homologous to each other.",
+							Description: "NonIndexed (the default): completions pods have to succeed, whichever they are. Indexed: every pod has an index from 0 to completions-1, and each index has to succeed once.\n\nPossible enum values:\n - `\"Indexed\"` is a Job completion mode. In this mode, the Pods of a Job get an associated completion index from 0 to (.spec.completions - 1). The Job is considered complete when a Pod completes for each completion index.\n - `\"NonIndexed\"` is a Job completion mode. In this mode, the Job is considered complete when there have been .spec.completions successfully completed Pods. Pod completions are homologous to each other.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Indexed", "NonIndexed"},
@@ -666,14 +666,14 @@ func schema_stint_api_extensions_v1beta1_JobSpec(ref common.ReferenceCallback) c
 					},
 					"suspend": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Whether the Job waits, without pods. Those that run are ended.",
+							Description: "Whether the Job is suspended: its active pods are deleted, and no new ones are created.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"podReplacementPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "When a pod is replaced: Failed, once it has ended, or TerminatingOrFailed, once it is told to end.\n\nPossible enum values:\n - `\"Failed\"` means to wait until a previously created Pod is fully terminated (has phase Failed or Succeeded) before creating a replacement Pod.\n - `\"TerminatingOrFailed\"` means that we recreate pods when they are terminating (has a metadata.deletionTimestamp) or failed.",
+							Description: "When a pod is replaced: Failed, when it has terminated, or TerminatingOrFailed, as soon as it is being deleted.\n\nPossible enum values:\n - `\"Failed\"` means to wait until a previously created Pod is fully terminated (has phase Failed or Succeeded) before creating a replacement Pod.\n - `\"TerminatingOrFailed\"` means that we recreate pods when they are terminating (has a metadata.deletionTimestamp) or failed.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Failed", "TerminatingOrFailed"},
@@ -681,7 +681,7 @@ func schema_stint_api_extensions_v1beta1_JobSpec(ref common.ReferenceCallback) c
 					},
 					"managedBy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Which controller has the Job in its care, DOMAIN/PATH. The server's own where nothing is said.",
+							Description: "Which controller manages the Job, as DOMAIN/PATH. Default: the server's own controller.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -701,16 +701,16 @@ func schema_stint_api_extensions_v1beta1_JobSpec(ref common.ReferenceCallback) c
 	}
 }
 
-func schema_stint_api_extensions_v1beta1_words(ref common.ReferenceCallback) common.OpenAPIDefinition {
+func schema_stint_api_extensions_v1beta1_names(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "words are what metadata.managedFields calls a version and the field that the versions differ in.",
+				Description: "names are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"version": {
 						SchemaProps: spec.SchemaProps{
-							Description: "words are what metadata.managedFields calls a version and the field that the versions differ in.",
+							Description: "names are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -718,7 +718,7 @@ func schema_stint_api_extensions_v1beta1_words(ref common.ReferenceCallback) com
 					},
 					"field": {
 						SchemaProps: spec.SchemaProps{
-							Description: "words are what metadata.managedFields calls a version and the field that the versions differ in.",
+							Description: "names are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -740,7 +740,7 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 				Properties: map[string]spec.Schema{
 					"tag": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Tag names the run among those of its ScheduledJob: its due time (20260301-120000, UTC) or, for a run on demand, what its author chose. Its Job is called NAME-TAG; Job and pods carry it in the label stint.dev/job-tag.",
+							Description: "Tag is the name of the run, unique in its ScheduledJob: its due time (20260301-120000, UTC) or, for a run on demand, a tag that the user chose. The run's Job is named NAME-TAG. The Job and its pods have the label stint.dev/job-tag.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -766,7 +766,7 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 					},
 					"createdAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CreatedAt is when the run was asked for or became due.",
+							Description: "CreatedAt is when the run was requested or became due.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -778,13 +778,13 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 					},
 					"completedAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CompletedAt is when its Job ended.",
+							Description: "CompletedAt is when its Job finished.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"jobName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "JobName and JobUID are of the run's Job.",
+							Description: "JobName and JobUID are those of the run's Job.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -797,14 +797,14 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 					},
 					"success": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Success tells how a completed run ended.",
+							Description: "Success is true if the completed run succeeded, and false if it failed.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Reason and Message tell why a run failed, or why it waits.",
+							Description: "Reason and Message say why a run failed, or why it waits.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -822,7 +822,7 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ExitCodes are those of the last pod of each index, as far as the pods were still there when the run ended. They are the 16 most frequent ones.",
+							Description: "ExitCodes are the 16 most frequent exit codes of the last pod of each index. Pods that no longer existed when the run finished are missing.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -835,7 +835,7 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 					},
 					"overrides": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Overrides change this one run on demand.",
+							Description: "Overrides change the containers of this run. Runs on demand only.",
 							Ref:         ref(v1.Overrides{}.OpenAPIModelName()),
 						},
 					},
@@ -852,12 +852,12 @@ func schema_stint_api_stint_v1_ExitCode(ref common.ReferenceCallback) common.Ope
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ExitCode is a code and how many pods ended with it.",
+				Description: "ExitCode is an exit code and the pods that ended with it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"code": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Code is that of the first container that failed, or 0. It is -1 where the pod failed and no container did, because it was evicted or never started.",
+							Description: "Code is the exit code of the first container that failed, or 0. It is -1 if the pod failed although no container did, for example because it was evicted or never started.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -873,7 +873,7 @@ func schema_stint_api_stint_v1_ExitCode(ref common.ReferenceCallback) common.Ope
 					},
 					"indexes": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Indexes are those of these pods, such as \"0,2-5\". Left out where they would take more than 256 characters.",
+							Description: "Indexes are the completion indexes of these pods, such as \"0,2-5\". Left out if they are longer than 256 characters.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -889,7 +889,7 @@ func schema_stint_api_stint_v1_JobExplanation(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "JobExplanation tells what a Job does or why it does nothing, and what happens next: what GET …/jobs/NAME/why of stint server answers.",
+				Description: "JobExplanation says what a Job does or why it does nothing, and what happens next. stint server returns it for GET …/jobs/NAME/why.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -914,7 +914,7 @@ func schema_stint_api_stint_v1_JobExplanation(ref common.ReferenceCallback) comm
 					},
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "State is the main one, where several apply.",
+							Description: "State is what the Job does. If several states apply, it is the most important one.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -922,19 +922,19 @@ func schema_stint_api_stint_v1_JobExplanation(ref common.ReferenceCallback) comm
 					},
 					"since": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Since is when the state began, where that is known.",
+							Description: "Since is when the state began, if that is known.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"observedAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ObservedAt is the time that the explanation is of.",
+							Description: "ObservedAt is the time for which the explanation holds.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"summary": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Summary is one sentence.",
+							Description: "Summary is the explanation in one sentence.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -942,7 +942,7 @@ func schema_stint_api_stint_v1_JobExplanation(ref common.ReferenceCallback) comm
 					},
 					"manager": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Manager is the controller that the Job is left to.",
+							Description: "Manager is the name of the controller that manages the Job.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -950,7 +950,7 @@ func schema_stint_api_stint_v1_JobExplanation(ref common.ReferenceCallback) comm
 					},
 					"timesAssumed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "TimesAssumed tells that delays are those of a controller with the usual settings. They are not known of this one.",
+							Description: "TimesAssumed is true if the delays are computed with the default settings of a controller, because the settings of the Job's controller are not known.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -962,7 +962,7 @@ func schema_stint_api_stint_v1_JobExplanation(ref common.ReferenceCallback) comm
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Waits are what it waits for, the most important first.",
+							Description: "Waits are what the Job waits for, the most important first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -986,7 +986,7 @@ func schema_stint_api_stint_v1_JobExplanation(ref common.ReferenceCallback) comm
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Failures are the newest failed pods, the newest first.",
+							Description: "Failures are the latest failed pods, the newest first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1004,7 +1004,7 @@ func schema_stint_api_stint_v1_JobExplanation(ref common.ReferenceCallback) comm
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Next is what happens, in order, if nobody does anything.",
+							Description: "Next is what happens next, in order, if no user changes anything.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1028,7 +1028,7 @@ func schema_stint_api_stint_v1_JobProgress(ref common.ReferenceCallback) common.
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "JobProgress is how far a Job has come. Pods that ended and are not counted yet are in it.",
+				Description: "JobProgress is the number of pods and indexes in each state. Terminated pods that are not counted in the Job's status yet are included.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"active": {
@@ -1067,7 +1067,7 @@ func schema_stint_api_stint_v1_JobProgress(ref common.ReferenceCallback) common.
 					},
 					"completions": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Completions is missing for a work queue.",
+							Description: "Completions is unset for a work queue.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1081,7 +1081,7 @@ func schema_stint_api_stint_v1_JobProgress(ref common.ReferenceCallback) common.
 					},
 					"failureLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "FailureLimit is the number of failures that the Job survives; missing where only indexes have one.",
+							Description: "FailureLimit is the Job's backoff limit. Unset if only indexes have one.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1109,7 +1109,7 @@ func schema_stint_api_stint_v1_JobResult(ref common.ReferenceCallback) common.Op
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "JobResult is what came of one index, or of one pod of a Job without indexes.",
+				Description: "JobResult is the result of one index, or of one pod of a Job without indexes.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"pod": {
@@ -1122,7 +1122,7 @@ func schema_stint_api_stint_v1_JobResult(ref common.ReferenceCallback) common.Op
 					},
 					"uid": {
 						SchemaProps: spec.SchemaProps{
-							Description: "UID tells it from others of its name.",
+							Description: "UID distinguishes the pod from other pods of the same name.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1143,7 +1143,7 @@ func schema_stint_api_stint_v1_JobResult(ref common.ReferenceCallback) common.Op
 					},
 					"phase": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Phase is Succeeded or Failed, or Running or Pending where the pod has not ended (when it was counted).\n\nPossible enum values:\n - `\"Failed\"` means that all containers in the pod have terminated, and at least one container has terminated in a failure (exited with a non-zero exit code or was stopped by the system).\n - `\"Pending\"` means the pod has been accepted by the system, but one or more of the containers has not been started. This includes time before being bound to a node, as well as time spent pulling images onto the host.\n - `\"Running\"` means the pod has been bound to a node and all of the containers have been started. At least one container is still running or is in the process of being restarted.\n - `\"Succeeded\"` means that all containers in the pod have voluntarily terminated with a container exit code of 0, and the system is not going to restart any of these containers.\n - `\"Unknown\"` means that for some reason the state of the pod could not be obtained, typically due to an error in communicating with the host of the pod. Deprecated: It isn't being set since 2015 (74da3b14b0c0f658b3bb8d2def5094686d0e9095)",
+							Description: "Phase is Succeeded or Failed, or Pending, Running or Unknown if the pod had not terminated when it was counted.\n\nPossible enum values:\n - `\"Failed\"` means that all containers in the pod have terminated, and at least one container has terminated in a failure (exited with a non-zero exit code or was stopped by the system).\n - `\"Pending\"` means the pod has been accepted by the system, but one or more of the containers has not been started. This includes time before being bound to a node, as well as time spent pulling images onto the host.\n - `\"Running\"` means the pod has been bound to a node and all of the containers have been started. At least one container is still running or is in the process of being restarted.\n - `\"Succeeded\"` means that all containers in the pod have voluntarily terminated with a container exit code of 0, and the system is not going to restart any of these containers.\n - `\"Unknown\"` means that for some reason the state of the pod could not be obtained, typically due to an error in communicating with the host of the pod. Deprecated: It isn't being set since 2015 (74da3b14b0c0f658b3bb8d2def5094686d0e9095)",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1152,14 +1152,14 @@ func schema_stint_api_stint_v1_JobResult(ref common.ReferenceCallback) common.Op
 					},
 					"restarts": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Restarts is how often its containers were started again.",
+							Description: "Restarts is the number of restarts of the pod's containers.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"container": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Container is the one that the fields below are of: the first that failed, else the first.",
+							Description: "Container is the name of the container that the fields below are of: the first that failed, else the first one.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1172,21 +1172,21 @@ func schema_stint_api_stint_v1_JobResult(ref common.ReferenceCallback) common.Op
 					},
 					"signal": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Signal is what ended the container. Where the runtime does not tell, an exit code of 129 to 192 is taken for 128 and the signal, as shells have it.",
+							Description: "Signal is the number of the signal that ended the container. If the runtime does not report it, an exit code from 129 to 192 is taken as 128 plus the signal, as in a shell.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Reason is that of the pod, else that of the container.",
+							Description: "Reason is the reason of the pod's status, else that of the container's.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"createdAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CreatedAt is when the pod was made, StartedAt when its first container started.",
+							Description: "CreatedAt is when the pod was created, StartedAt when its first container started.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -1209,7 +1209,7 @@ func schema_stint_api_stint_v1_JobResult(ref common.ReferenceCallback) common.Op
 					},
 					"attempts": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Attempts is how often the work was begun: by new pods, and by containers that were started again.",
+							Description: "Attempts is how often the work was started: the number of pods and of container restarts.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -1217,7 +1217,7 @@ func schema_stint_api_stint_v1_JobResult(ref common.ReferenceCallback) common.Op
 					},
 					"earlier": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Earlier are the pods of attempts before the last, oldest first, without their messages.",
+							Description: "Earlier are the results of the pods before the last one, the oldest first, without their messages.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1241,7 +1241,7 @@ func schema_stint_api_stint_v1_JobResults(ref common.ReferenceCallback) common.O
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "JobResults is what came of every index of a Job or, if it is not indexed, of every pod: what GET …/jobs/NAME/results answers.",
+				Description: "JobResults is the result of every index of a Job or, if it is not indexed, of every pod. stint server returns it for GET …/jobs/NAME/results.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1266,7 +1266,7 @@ func schema_stint_api_stint_v1_JobResults(ref common.ReferenceCallback) common.O
 					},
 					"items": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Items are in the order of the indexes, else of the starts.",
+							Description: "Items are in the order of the indexes or, without indexes, in the order in which the pods started.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1279,7 +1279,7 @@ func schema_stint_api_stint_v1_JobResults(ref common.ReferenceCallback) common.O
 					},
 					"dropped": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Dropped is how many of the oldest results are gone, as there were too many.",
+							Description: "Dropped is how many of the oldest results were deleted because there were too many.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -1309,7 +1309,7 @@ func schema_stint_api_stint_v1_JobStep(ref common.ReferenceCallback) common.Open
 					},
 					"at": {
 						SchemaProps: spec.SchemaProps{
-							Description: "At is missing where it happens as soon as it can.",
+							Description: "At is when it happens. Unset if it happens as soon as possible.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -1331,7 +1331,7 @@ func schema_stint_api_stint_v1_JobWait(ref common.ReferenceCallback) common.Open
 				Properties: map[string]spec.Schema{
 					"for": {
 						SchemaProps: spec.SchemaProps{
-							Description: "For is a word for programs.",
+							Description: "For is the kind of wait, for programs.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1339,14 +1339,14 @@ func schema_stint_api_stint_v1_JobWait(ref common.ReferenceCallback) common.Open
 					},
 					"what": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What names it: pods, a Job, finalizers, or the reason that pods give.",
+							Description: "What names what is waited for: pods, a Job, finalizers, or the waiting reason of pods.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Message says it in words.",
+							Description: "Message describes the wait for people.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1359,13 +1359,13 @@ func schema_stint_api_stint_v1_JobWait(ref common.ReferenceCallback) common.Open
 					},
 					"until": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Until is when the wait ends by itself at the latest.",
+							Description: "Until is when the wait ends at the latest, without any action of a user.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"count": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Count is how many pods or indexes wait.",
+							Description: "Count is the number of pods or indexes that wait.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -1383,12 +1383,12 @@ func schema_stint_api_stint_v1_ObservedSchedule(ref common.ReferenceCallback) co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ObservedSchedule is a schedule that is in force.",
+				Description: "ObservedSchedule is the schedule that the controller has observed and follows.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"timeSpec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "TimeSpec and TimeZone are the spec's.",
+							Description: "TimeSpec and TimeZone are copied from the spec.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1402,7 +1402,7 @@ func schema_stint_api_stint_v1_ObservedSchedule(ref common.ReferenceCallback) co
 					},
 					"since": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Since is when the schedule was taken up: nothing is due before.",
+							Description: "Since is when the controller observed the schedule: no run is due before it.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -1424,7 +1424,7 @@ func schema_stint_api_stint_v1_Overrides(ref common.ReferenceCallback) common.Op
 				Properties: map[string]spec.Schema{
 					"container": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Container is the one to change. Default: env is for all but the init containers, and args for the first.",
+							Description: "Container is the name of the container to change. Default: env is added to all containers except init containers, and args replace those of the first container.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1439,7 +1439,7 @@ func schema_stint_api_stint_v1_Overrides(ref common.ReferenceCallback) common.Op
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Env is added to the container's environment, in place of variables of the same name.",
+							Description: "Env is added to the container's environment and replaces variables of the same name.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1481,7 +1481,7 @@ func schema_stint_api_stint_v1_PodResult(ref common.ReferenceCallback) common.Op
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PodResult is what came of one pod.",
+				Description: "PodResult is the result of one pod.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"pod": {
@@ -1494,7 +1494,7 @@ func schema_stint_api_stint_v1_PodResult(ref common.ReferenceCallback) common.Op
 					},
 					"uid": {
 						SchemaProps: spec.SchemaProps{
-							Description: "UID tells it from others of its name.",
+							Description: "UID distinguishes the pod from other pods of the same name.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1515,7 +1515,7 @@ func schema_stint_api_stint_v1_PodResult(ref common.ReferenceCallback) common.Op
 					},
 					"phase": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Phase is Succeeded or Failed, or Running or Pending where the pod has not ended (when it was counted).\n\nPossible enum values:\n - `\"Failed\"` means that all containers in the pod have terminated, and at least one container has terminated in a failure (exited with a non-zero exit code or was stopped by the system).\n - `\"Pending\"` means the pod has been accepted by the system, but one or more of the containers has not been started. This includes time before being bound to a node, as well as time spent pulling images onto the host.\n - `\"Running\"` means the pod has been bound to a node and all of the containers have been started. At least one container is still running or is in the process of being restarted.\n - `\"Succeeded\"` means that all containers in the pod have voluntarily terminated with a container exit code of 0, and the system is not going to restart any of these containers.\n - `\"Unknown\"` means that for some reason the state of the pod could not be obtained, typically due to an error in communicating with the host of the pod. Deprecated: It isn't being set since 2015 (74da3b14b0c0f658b3bb8d2def5094686d0e9095)",
+							Description: "Phase is Succeeded or Failed, or Pending, Running or Unknown if the pod had not terminated when it was counted.\n\nPossible enum values:\n - `\"Failed\"` means that all containers in the pod have terminated, and at least one container has terminated in a failure (exited with a non-zero exit code or was stopped by the system).\n - `\"Pending\"` means the pod has been accepted by the system, but one or more of the containers has not been started. This includes time before being bound to a node, as well as time spent pulling images onto the host.\n - `\"Running\"` means the pod has been bound to a node and all of the containers have been started. At least one container is still running or is in the process of being restarted.\n - `\"Succeeded\"` means that all containers in the pod have voluntarily terminated with a container exit code of 0, and the system is not going to restart any of these containers.\n - `\"Unknown\"` means that for some reason the state of the pod could not be obtained, typically due to an error in communicating with the host of the pod. Deprecated: It isn't being set since 2015 (74da3b14b0c0f658b3bb8d2def5094686d0e9095)",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1524,14 +1524,14 @@ func schema_stint_api_stint_v1_PodResult(ref common.ReferenceCallback) common.Op
 					},
 					"restarts": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Restarts is how often its containers were started again.",
+							Description: "Restarts is the number of restarts of the pod's containers.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"container": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Container is the one that the fields below are of: the first that failed, else the first.",
+							Description: "Container is the name of the container that the fields below are of: the first that failed, else the first one.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1544,21 +1544,21 @@ func schema_stint_api_stint_v1_PodResult(ref common.ReferenceCallback) common.Op
 					},
 					"signal": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Signal is what ended the container. Where the runtime does not tell, an exit code of 129 to 192 is taken for 128 and the signal, as shells have it.",
+							Description: "Signal is the number of the signal that ended the container. If the runtime does not report it, an exit code from 129 to 192 is taken as 128 plus the signal, as in a shell.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Reason is that of the pod, else that of the container.",
+							Description: "Reason is the reason of the pod's status, else that of the container's.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"createdAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CreatedAt is when the pod was made, StartedAt when its first container started.",
+							Description: "CreatedAt is when the pod was created, StartedAt when its first container started.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -1592,7 +1592,7 @@ func schema_stint_api_stint_v1_ResultSlice(ref common.ReferenceCallback) common.
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ResultSlice holds what came of some of a Job's pods, so that it can be read when the pods are gone. The Job owns it and is named by the label batch.kubernetes.io/job-name; a Job with many pods has many slices.",
+				Description: "ResultSlice holds the results of some of a Job's pods, so that they can be read when the pods are gone. The Job owns the slice, and the label batch.kubernetes.io/job-name names the Job. A Job with many pods has many slices.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1617,7 +1617,7 @@ func schema_stint_api_stint_v1_ResultSlice(ref common.ReferenceCallback) common.
 					},
 					"before": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Before is how many results of the Job were written before those of this slice. Slices are in its order, and the smallest tells how many results are gone.",
+							Description: "Before is how many results of the Job were written before those of this slice. It is the order of the slices; the smallest value of all slices is the number of results that have been dropped.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -1629,7 +1629,7 @@ func schema_stint_api_stint_v1_ResultSlice(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Results are in the order in which the pods were counted. A pod may be there more than once: what tells of its end holds.",
+							Description: "Results are in the order in which the pods were counted. If a pod is there more than once, the result that has its end is valid.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1706,7 +1706,7 @@ func schema_stint_api_stint_v1_Schedule(ref common.ReferenceCallback) common.Ope
 				Properties: map[string]spec.Schema{
 					"timeSpec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "TimeSpec is either a repeating interval of ISO 8601, R[n]/<start>/<duration>, or a cron expression.\n\nRn is for n runs and R for ever. The start is a date and a time, or a time only, which means its next occurrence, or empty, which means now; it may end in Z or in an offset such as +02:00, and is in timeZone where it does not. The duration (PT90S, P1D, P1M …) is between one start and the next; days, months and years are those of the calendar.",
+							Description: "TimeSpec is either a repeating interval of ISO 8601, R[n]/<start>/<duration>, or a cron expression.\n\nRn means n runs, and R means no limit. The start is a date and a time, or only a time, which means its next occurrence, or empty, which means now. It may end in Z or in an offset such as +02:00, else it is in timeZone. The duration (PT90S, P1D, P1M …) is the interval between two starts; days, months and years are those of the calendar.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1714,14 +1714,14 @@ func schema_stint_api_stint_v1_Schedule(ref common.ReferenceCallback) common.Ope
 					},
 					"timeZone": {
 						SchemaProps: spec.SchemaProps{
-							Description: "TimeZone is the IANA name of the zone of times that name none. Default Etc/UTC.",
+							Description: "TimeZone is the IANA name of the time zone for times without a zone or offset. Default Etc/UTC.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"skipOutdated": {
 						SchemaProps: spec.SchemaProps{
-							Description: "SkipOutdated keeps only the latest of the scheduled runs that wait: one that becomes due replaces those before it. Default true.",
+							Description: "SkipOutdated keeps only the latest scheduled run that waits: a run that becomes due replaces those before it. Default true.",
 							Default:     true,
 							Type:        []string{"boolean"},
 							Format:      "",
@@ -1729,7 +1729,7 @@ func schema_stint_api_stint_v1_Schedule(ref common.ReferenceCallback) common.Ope
 					},
 					"blockOnFailure": {
 						SchemaProps: spec.SchemaProps{
-							Description: "BlockOnFailure stops the schedule after a failed run, until a person resumes it. Runs on demand go on. Default false.",
+							Description: "BlockOnFailure stops the schedule after a failed run, until a user unblocks it. Runs on demand can still start. Default false.",
 							Default:     false,
 							Type:        []string{"boolean"},
 							Format:      "",
@@ -1746,7 +1746,7 @@ func schema_stint_api_stint_v1_ScheduledJob(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ScheduledJob runs a Job at the times of its schedule and on demand. Every run is one batch/v1 Job.\n\n\nThe longest name of a pod is NAME-TAG-INDEX, which is its host name too.",
+				Description: "ScheduledJob runs a Job at the times of its schedule and on demand. Every run is one batch/v1 Job.\n\n\nThe longest pod name is NAME-TAG-INDEX, which is also the pod's host name.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1777,7 +1777,7 @@ func schema_stint_api_stint_v1_ScheduledJob(ref common.ReferenceCallback) common
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Status is written by the controller. Who wants a run now adds it to pendingExecutions.",
+							Description: "Status is written by the controller. To start a run now, add it to pendingExecutions.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ScheduledJobStatus{}.OpenAPIModelName()),
 						},
@@ -1843,7 +1843,7 @@ func schema_stint_api_stint_v1_ScheduledJobRun(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ScheduledJobRun asks for one run: POST it to …/scheduledjobs/NAME/run of stint server. The answer has the tag.",
+				Description: "ScheduledJobRun requests one run: POST it to …/scheduledjobs/NAME/run of stint server. The response has the tag.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1868,7 +1868,7 @@ func schema_stint_api_stint_v1_ScheduledJobRun(ref common.ReferenceCallback) com
 					},
 					"tag": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Tag names the run, so that it can be asked for twice without running twice. Default: a generated one.",
+							Description: "Tag is the name of the run, so that a repeated request does not start a second run. Default: a generated tag.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1901,7 +1901,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					},
 					"suspend": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Suspend stops the schedule: due times pass without a run. Runs on demand and those that run already go on. Default false.",
+							Description: "Suspend stops the schedule: due times pass without a run. It affects neither runs on demand nor runs that have started. Default false.",
 							Default:     false,
 							Type:        []string{"boolean"},
 							Format:      "",
@@ -1909,7 +1909,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					},
 					"allowConcurrentRun": {
 						SchemaProps: spec.SchemaProps{
-							Description: "AllowConcurrentRun lets a run start while another one runs. Where it is false runs wait for each other, in the order in which they came. Default true.",
+							Description: "AllowConcurrentRun lets a run start while another one runs. If it is false, runs wait for each other and start in the order in which they were requested or became due. Default true.",
 							Default:     true,
 							Type:        []string{"boolean"},
 							Format:      "",
@@ -1917,7 +1917,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					},
 					"maxRestart": {
 						SchemaProps: spec.SchemaProps{
-							Description: "MaxRestart is how many times failing containers of a pod are started again. Default 1.",
+							Description: "MaxRestart is how many times failing containers of a pod are restarted. Default 1.",
 							Default:     1,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -1925,14 +1925,14 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					},
 					"execTimeout": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ExecTimeout is how long containers may run, in seconds. One that runs longer is killed, and counts as failed. Default: for ever.",
+							Description: "ExecTimeout is how long a container may run, in seconds. A container that runs longer is killed and counts as failed. Default: no limit.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"podCount": {
 						SchemaProps: spec.SchemaProps{
-							Description: "PodCount is how many pods a run has. They all start at once; each is told the number in JOB_POD_COUNT and its own index, from 0, in JOB_POD_INDEX. Default 1.",
+							Description: "PodCount is how many pods a run has. They all start at once. The environment variable JOB_POD_COUNT has their number, and JOB_POD_INDEX the pod's own index, counted from 0. Default 1.",
 							Default:     1,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -1940,32 +1940,32 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					},
 					"selector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Selector selects the pods, together with the label stint.dev/job-tag of their run. Normally it is left out, and the system takes care of it. Needs manualSelector.",
+							Description: "Selector selects the pods, together with the label stint.dev/job-tag of their run. Normally it is left out and generated. Needs manualSelector.",
 							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
 						},
 					},
 					"manualSelector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ManualSelector tells that selector is meant as it is written. Default false.",
+							Description: "ManualSelector uses selector as it is written instead of a generated one. Default false.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"template": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Template is the pods of a run. Either it or templateRef is needed. Its restartPolicy may be left out: runs use Never, so that every restart is a new pod and is counted.",
+							Description: "Template is the template of a run's pods. Either it or templateRef is needed. If restartPolicy is left out, runs use Never, so that every restart is a new pod and is counted.",
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
 					},
 					"templateRef": {
 						SchemaProps: spec.SchemaProps{
-							Description: "TemplateRef names a PodTemplate of the same namespace to be used instead of template, as it is when a run starts.",
+							Description: "TemplateRef names a PodTemplate of the same namespace that is used instead of template. It is read when a run starts.",
 							Ref:         ref(corev1.LocalObjectReference{}.OpenAPIModelName()),
 						},
 					},
 					"managedBy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ManagedBy is the controller that runs the Jobs, copied into each. Default: whoever runs Jobs that name none.",
+							Description: "ManagedBy is the controller that runs the Jobs; it is copied to the spec of each Job. Default: the controller of Jobs without managedBy.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1988,7 +1988,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					},
 					"completedExecutionsHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CompletedExecutionsHistoryLimit is how many entries status.completedExecutions has, from 0 to 1000. They outlive the Jobs. Default 20.",
+							Description: "CompletedExecutionsHistoryLimit is how many entries status.completedExecutions keeps, from 0 to 1000. An entry stays when its Job is deleted. Default 20.",
 							Default:     20,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -2006,19 +2006,19 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ScheduledJobStatus is the runs to come, those that run, and those that ended.",
+				Description: "ScheduledJobStatus lists the runs that are pending, running and completed.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"observedGeneration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ObservedGeneration is that of the spec which the rest of the status is about.",
+							Description: "ObservedGeneration is the generation of the spec that the rest of the status is based on.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"schedule": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Schedule is the schedule as it was taken up, from which due times are computed.",
+							Description: "Schedule is the observed schedule, from which due times are computed.",
 							Ref:         ref(v1.ObservedSchedule{}.OpenAPIModelName()),
 						},
 					},
@@ -2032,7 +2032,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "PendingExecutions wait to start, in this order. Add an entry with a tag of its own to have it run.",
+							Description: "PendingExecutions are runs that wait to start, in this order. Add an entry with a unique tag to start a run.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2053,7 +2053,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "RunningExecutions have a Job that has not ended, in the order of their starts.",
+							Description: "RunningExecutions are runs whose Job has not finished, in the order in which they started.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2074,7 +2074,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "CompletedExecutions are the latest runs that ended, in the order of their ends.",
+							Description: "CompletedExecutions are the latest finished runs, in the order in which they finished.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2101,19 +2101,19 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 					},
 					"lastScheduleTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "LastScheduleTime is the latest due time that has been dealt with: it has become a run or has been skipped.",
+							Description: "LastScheduleTime is the latest due time that has become a run or has been skipped.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"nextScheduleTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "NextScheduleTime is the next due time, where there is one.",
+							Description: "NextScheduleTime is the next due time, if there is one.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"lastSuccessfulTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "LastSuccessfulTime is when the latest successful run ended.",
+							Description: "LastSuccessfulTime is when the latest successful run finished.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},

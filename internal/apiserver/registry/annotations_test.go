@@ -28,8 +28,8 @@ func aScheduledJob() *stintv1.ScheduledJob {
 	return wrappers.MakeScheduledJob("s").Image("busybox").Command("true").Obj()
 }
 
-// TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom creates each kind of object with a bad value and updates one that
-// was stored with it.
+// TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom creates an object of each kind with an invalid value, and updates an
+// object that is stored with it.
 func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
 	bad := registrytest.Annotations("failed-pods-limit", "-1")
 	cronJob, scheduled, referring := aCronJob(), aScheduledJob(), aScheduledJob()
@@ -64,13 +64,13 @@ func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
 	}
 }
 
-// TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom creates each kind of object with a name that is nearly
-// one of ours, gives it to one that had none, and changes something else of one that has it.
+// TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom creates an object of each kind with a misspelt annotation
+// of Stint, adds the annotation to an object, and updates an object that has it.
 func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T) {
 	near := registrytest.Annotations("backoff-second", "1")
 	tests := map[string]struct {
 		kind kinds.Resource
-		// with returns an object with these annotations, where its Jobs get them from.
+		// with returns an object whose Jobs get these annotations.
 		with func(annotations map[string]string) runtime.Object
 		path string
 	}{
@@ -117,7 +117,7 @@ func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T
 	}
 }
 
-// TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf has them on what makes Jobs, and on the pods that Jobs make.
+// TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf sets annotations for Jobs on owners of Jobs and on pod templates.
 func TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf(t *testing.T) {
 	stray := registrytest.Annotations("backoff-seconds", "1")
 	cronJob := func(own, ofPods map[string]string) *batchv1.CronJob {
@@ -146,7 +146,7 @@ func TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf(t *testing.T) {
 			ctx, r := context.Background(), tt.kind
 			r.Default(tt.obj)
 			r.PrepareForCreate(ctx, tt.obj)
-			want := tt.at + "[stint.dev/backoff-seconds]: nothing reads this annotation here: it belongs into " + tt.own
+			want := tt.at + "[stint.dev/backoff-seconds]: this annotation has no effect here: set it in " + tt.own
 			if diff := cmp.Diff([]string{want}, r.WarningsOnCreate(ctx, tt.obj)); diff != "" {
 				t.Errorf("created: %s", diff)
 			}

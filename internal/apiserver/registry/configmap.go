@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// ConfigMap is the kind that hands settings to pods.
+// ConfigMap describes ConfigMaps.
 func ConfigMap() kinds.Resource {
 	return kinds.Resource{
 		Version:    corev1.SchemeGroupVersion,
@@ -72,13 +72,13 @@ func validateConfigMap(cm *corev1.ConfigMap) field.ErrorList {
 	return errs
 }
 
-// validateDataKey wants a key that can be a file name.
+// validateDataKey requires that the key can be a file name.
 func validateDataKey(key string, p *field.Path) field.ErrorList {
 	return check.Invalid(p.Key(key), key, validation.IsConfigMapKey(key))
 }
 
-// validateImmutable holds an object that was marked immutable to what it was. Changed tells of each field whether it
-// differs.
+// validateImmutable refuses changes to an object that is marked as immutable. changed says for each field whether it has
+// changed.
 func validateImmutable(was, now *bool, changed map[string]bool) field.ErrorList {
 	if !ptr.Deref(was, false) {
 		return nil

@@ -23,7 +23,7 @@ const (
 	maxEventNoteBytes = 1024
 )
 
-// Event is the kind that tells what happened to the others. The server stores those of events.k8s.io in this form.
+// Event describes events. The server also stores the events of events.k8s.io in this form.
 func Event() kinds.Resource {
 	return kinds.Resource{
 		Version:    corev1.SchemeGroupVersion,
@@ -70,7 +70,7 @@ func eventFields(e *corev1.Event) fields.Set {
 	}
 }
 
-// eventComponent is who reported: new clients say it in another field than old ones.
+// eventComponent returns the component that reported the event. Old and new clients set it in different fields.
 func eventComponent(e *corev1.Event) string {
 	if e.Source.Component != "" {
 		return e.Source.Component
@@ -88,7 +88,7 @@ func validateEvent(e *corev1.Event) field.ErrorList {
 		errs = append(errs, field.Invalid(at, namespace, "does not match event.namespace"))
 	}
 	if e.EventTime.IsZero() {
-		return errs // an old client, which knows no more
+		return errs // Old clients do not set eventTime and the fields below.
 	}
 	for _, f := range []struct{ name, value string }{
 		{"reportingComponent", e.ReportingController}, {"reportingInstance", e.ReportingInstance},

@@ -18,7 +18,7 @@ import (
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// objectCase is what becomes of an object that is posted, or of an update if it was there before.
+// objectCase is an object that is created or, if old is set, updated, with the expected errors.
 type objectCase struct {
 	old, obj runtime.Object
 	want     []string

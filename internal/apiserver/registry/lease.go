@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// Lease is the kind that says who leads and which node lives.
+// Lease describes Leases, which are used for leader election and for heartbeats of nodes.
 func Lease() kinds.Resource {
 	return kinds.Resource{
 		Version:  coordinationv1.SchemeGroupVersion,

@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// Namespace is the kind that holds all others. Its deletion empties it first: the finalizer in spec says so.
+// Namespace describes namespaces. Because of the finalizer in spec, the content of a namespace is deleted before it.
 func Namespace() kinds.Resource {
 	return kinds.Resource{
 		Version:        corev1.SchemeGroupVersion,
@@ -67,7 +67,7 @@ func Namespace() kinds.Resource {
 	}
 }
 
-// labelNamespace makes a namespace selectable by its name.
+// labelNamespace adds the label with the namespace's name, so that it can be selected by name.
 func labelNamespace(ns *corev1.Namespace) {
 	if ns.Name == "" {
 		return
@@ -79,7 +79,7 @@ func labelNamespace(ns *corev1.Namespace) {
 }
 
 func prepareNamespace(ns *corev1.Namespace) {
-	// A generated name is known only now.
+	// Defaults are set before a name is generated, so label it again.
 	labelNamespace(ns)
 	ns.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
 	if !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
@@ -96,7 +96,7 @@ func validateNamespaceLabel(ns *corev1.Namespace) field.ErrorList {
 	return errs
 }
 
-// validateNamespaceFinalizers: only the usual one has no domain.
+// validateNamespaceFinalizers requires a domain in all finalizers except kubernetes.
 func validateNamespaceFinalizers(finalizers []corev1.FinalizerName, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, f := range finalizers {

@@ -42,7 +42,7 @@ func TestNamespacePhases(t *testing.T) {
 	}{
 		"a namespace is active":                      {corev1.NamespaceActive, nil, nil},
 		"a deleted one is terminating":               {corev1.NamespaceTerminating, &metav1.Time{Time: registrytest.Now}, nil},
-		"one that nobody deletes stays active":       {corev1.NamespaceTerminating, nil, []string{"status.phase Invalid"}},
+		"one that is not deleted stays active":       {corev1.NamespaceTerminating, nil, []string{"status.phase Invalid"}},
 		"a deleted one does not become active again": {corev1.NamespaceActive, &metav1.Time{Time: registrytest.Now}, []string{"status.phase Invalid"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

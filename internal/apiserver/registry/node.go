@@ -22,7 +22,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// Node is the kind of the machine that runs the pods.
+// Node describes nodes, the machines that run pods.
 func Node() kinds.Resource {
 	return kinds.Resource{
 		Version:       corev1.SchemeGroupVersion,
@@ -34,7 +34,7 @@ func Node() kinds.Resource {
 		New:           func() runtime.Object { return &corev1.Node{} },
 		NewList:       func() runtime.Object { return &corev1.NodeList{} },
 
-		// A node brings its status along when it registers.
+		// PrepareForCreate is missing, because a node registers itself with its status.
 		Default: func(obj runtime.Object) {
 			s := &obj.(*corev1.Node).Status
 			if s.Allocatable == nil && s.Capacity != nil {
@@ -93,8 +93,8 @@ func validateTaints(taints []corev1.Taint, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodeStatus wants what is there and what may be used to be amounts. Nodes also have what no container can
-// request, like pods.
+// validateNodeStatus requires that capacity and allocatable are not negative. The names of resources are not checked,
+// because nodes have resources that no container can request, such as pods.
 func validateNodeStatus(s *corev1.NodeStatus, p *field.Path) field.ErrorList {
 	return append(validateAmounts(s.Capacity, p.Child("capacity")), validateAmounts(s.Allocatable, p.Child("allocatable"))...)
 }
@@ -109,7 +109,7 @@ func validateAmounts(list corev1.ResourceList, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodeUpdate: what says which machine it is stays, once known.
+// validateNodeUpdate refuses changes to the fields that identify the machine, once they are set.
 func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
 	p := field.NewPath("spec")
 	var errs field.ErrorList
@@ -176,7 +176,7 @@ func nodeState(n *corev1.Node) string {
 	return state
 }
 
-// nodeRoles reads the roles from the labels that stand for them.
+// nodeRoles returns the roles of a node, which are stored as labels.
 func nodeRoles(n *corev1.Node) string {
 	roles := sets.New[string]()
 	for key, value := range n.Labels {

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// PodTemplate is the kind that keeps a pod template for others to refer to.
+// PodTemplate describes PodTemplates, to which ScheduledJobs can refer.
 func PodTemplate(o pod.Options) kinds.Resource {
 	return kinds.Resource{
 		Version:  corev1.SchemeGroupVersion,

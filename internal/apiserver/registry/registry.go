@@ -1,7 +1,7 @@
 // Package registry lists the kinds that the API server serves, each as one value of type kinds.Resource. The server
 // (internal/apiserver) turns these values into storage, strategies and routes.
 //
-// A kind with much to say has a package of its own here, the others a file. Packages import each other in one direction:
+// Kinds with many rules have their own packages; the others are files of this package. Imports go in one direction:
 //
 //	kinds, check  ◄─  pod  ◄─  job  ◄─  cronjob  ◄─  scheduledjob  ◄─  registry
 package registry
@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
 )
 
-// All lists every kind that is served.
+// All returns all kinds that the server serves.
 func All(o pod.Options) []kinds.Resource {
 	return []kinds.Resource{
 		Namespace(),

@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// Every list of names is complete, every row has a cell a column, and every kind can be made.
+// All field names are listed, every row has a cell for each column, and every kind has constructors.
 func TestKindsAreWhole(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range All(pod.Options{}) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// ResultSlice describes stint.dev/v1 ResultSlices. On a cluster deploy/crds says the same.
+// ResultSlice describes stint.dev/v1 ResultSlices. The CustomResourceDefinition in deploy/crds has the same rules.
 func ResultSlice() kinds.Resource {
 	return kinds.Resource{
 		Version:  stintv1.SchemeGroupVersion,

@@ -12,7 +12,7 @@ import (
 
 var resultPhases = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown}
 
-// validateResultSlice keeps slices small: there may be many, and the server holds them in memory.
+// validateResultSlice limits the size of slices, because there may be many and the server has all of them in memory.
 func validateResultSlice(s *stintv1.ResultSlice) field.ErrorList {
 	p := field.NewPath("results")
 	if n := len(s.Results); n > stintv1.MaxSliceResults {
@@ -34,7 +34,7 @@ func validatePodResult(r *stintv1.PodResult, p *field.Path) field.ErrorList {
 		errs = append(errs, field.Required(p.Child("pod"), "name the pod"))
 	}
 	if r.UID == "" {
-		errs = append(errs, field.Required(p.Child("uid"), "name the pod's UID, by which it is told from others of its name"))
+		errs = append(errs, field.Required(p.Child("uid"), "set the pod's UID, which distinguishes it from other pods of its name"))
 	}
 	if !slices.Contains(resultPhases, r.Phase) {
 		errs = append(errs, field.NotSupported(p.Child("phase"), r.Phase, resultPhases))

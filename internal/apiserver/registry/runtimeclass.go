@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// DefaultRuntimeClasses makes the RuntimeClasses that are always there.
+// DefaultRuntimeClasses returns new objects for the RuntimeClasses that always exist.
 func DefaultRuntimeClasses() []*nodev1.RuntimeClass {
 	var classes []*nodev1.RuntimeClass
 	for _, name := range pod.DefaultRuntimeClassNames {
@@ -26,7 +26,7 @@ func DefaultRuntimeClasses() []*nodev1.RuntimeClass {
 	return classes
 }
 
-// RuntimeClass is by which name pods ask for what runs them.
+// RuntimeClass describes RuntimeClasses. A pod names one to choose the handler that runs it.
 func RuntimeClass(o pod.Options) kinds.Resource {
 	return kinds.Resource{
 		Version:       nodev1.SchemeGroupVersion,
@@ -74,17 +74,17 @@ func validateHandler(class *nodev1.RuntimeClass, o pod.Options, p *field.Path) f
 			"the RuntimeClass "+class.Name+" has the handler "+class.Name+": give yours another name"))
 	case o.Node != nil && !slices.Contains(pod.DefaultRuntimeClassNames, class.Handler):
 		errs = append(errs, field.Invalid(p, class.Handler,
-			"is not a handler of this machine: "+choose+"; others, through CRI, are not there yet"))
+			"is not a handler of this machine: "+choose+"; others, through CRI, are not supported yet"))
 	}
 	return errs
 }
 
-// validateRuntimeClass checks what can change.
+// validateRuntimeClass validates the fields that can change.
 func validateRuntimeClass(class *nodev1.RuntimeClass) field.ErrorList {
 	var errs field.ErrorList
 	if class.Overhead != nil && len(class.Overhead.PodFixed) > 0 {
 		errs = append(errs, field.Forbidden(field.NewPath("overhead", "podFixed"),
-			"what a runtime needs beside the containers is not accounted for yet: remove it"))
+			"the overhead of pods is not supported yet: remove it"))
 	}
 	if class.Scheduling == nil {
 		return errs

@@ -31,7 +31,7 @@ func TestRuntimeClasses(t *testing.T) {
 		"which is a label":                     {obj: registrytest.RuntimeClass("mine", "No.Label"), want: []string{"handler Invalid"}},
 		"and one of this machine":              {obj: registrytest.RuntimeClass("mine", "runsc"), want: []string{"handler Invalid"}},
 		"the usual names keep their handler":   {obj: registrytest.RuntimeClass("process", "oci"), want: []string{"handler Invalid"}},
-		"overhead is not there yet":            {obj: registrytest.RuntimeClass("mine", "oci", needs), want: []string{"overhead.podFixed Forbidden"}},
+		"overhead is not supported yet":        {obj: registrytest.RuntimeClass("mine", "oci", needs), want: []string{"overhead.podFixed Forbidden"}},
 		"empty overhead is none":               {obj: registrytest.RuntimeClass("mine", "oci", func(class *nodev1.RuntimeClass) { class.Overhead = &nodev1.Overhead{} })},
 		"a selector of labels":                 {obj: registrytest.RuntimeClass("mine", "oci", scheduling(nodev1.Scheduling{NodeSelector: map[string]string{"a b": "c"}})), want: []string{"scheduling.nodeSelector Invalid"}},
 		"a toleration that is none":            {obj: registrytest.RuntimeClass("mine", "oci", scheduling(nodev1.Scheduling{Tolerations: []corev1.Toleration{{Operator: "Is"}}})), want: []string{"scheduling.tolerations[0].operator Invalid", "scheduling.tolerations[0].operator NotSupported"}},
@@ -48,7 +48,7 @@ func TestRuntimeClasses(t *testing.T) {
 
 func TestHandlersThatThereAreAreNamed(t *testing.T) {
 	err := RuntimeClass(onNode(registrytest.Able)).Validate(t.Context(), registrytest.RuntimeClass("mine", "cri")).ToAggregate()
-	for _, want := range []string{"handler", "oci", "process", "not there yet"} {
+	for _, want := range []string{"handler", "oci", "process", "not supported yet"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// Secret is the kind that hands passwords and keys to pods.
+// Secret describes Secrets.
 func Secret() kinds.Resource {
 	return kinds.Resource{
 		Version:  corev1.SchemeGroupVersion,
@@ -56,7 +56,7 @@ func Secret() kinds.Resource {
 	}
 }
 
-// defaultSecret moves stringData, which is only written and never read, into data.
+// defaultSecret sets the type and moves stringData, which is never stored, to data.
 func defaultSecret(s *corev1.Secret) {
 	if s.Type == "" {
 		s.Type = corev1.SecretTypeOpaque
@@ -84,7 +84,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 	return append(errs, validateSecretType(s, p)...)
 }
 
-// validateSecretType wants what each type of secret is used for to be in it.
+// validateSecretType requires the keys that secrets of this type must have.
 func validateSecretType(s *corev1.Secret, p *field.Path) field.ErrorList {
 	switch s.Type {
 	case corev1.SecretTypeServiceAccountToken:
@@ -97,7 +97,7 @@ func validateSecretType(s *corev1.Secret, p *field.Path) field.ErrorList {
 		return validateJSONKey(s, corev1.DockerConfigJsonKey, p)
 	case corev1.SecretTypeBasicAuth:
 		errs := requireKeys(s, p, corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey)
-		if len(errs) == 2 { // either will do
+		if len(errs) == 2 { // one of the two is enough
 			return errs
 		}
 	case corev1.SecretTypeSSHAuth:

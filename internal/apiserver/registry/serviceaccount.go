@@ -10,7 +10,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// ServiceAccount is kept so that manifests that bring their accounts along can be applied; no tokens are issued.
+// ServiceAccount describes ServiceAccounts. They are served so that manifests with accounts can be applied, and for their
+// imagePullSecrets. The server issues no tokens.
 func ServiceAccount() kinds.Resource {
 	return kinds.Resource{
 		Version:    corev1.SchemeGroupVersion,

@@ -54,7 +54,7 @@ func (o *Object) Runtime() runtime.Object {
 // TranslateError turns what a server says of the object into the words of the version that the file has it in.
 func (o *Object) TranslateError(said string) string {
 	if o.Body["apiVersion"] == v1beta1.SchemeGroupVersion.String() {
-		return v1beta1.InWords(said)
+		return v1beta1.ConvertMessage(said)
 	}
 	return said
 }

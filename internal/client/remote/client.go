@@ -31,29 +31,29 @@ type Client struct {
 	events        eventSink
 
 	mu sync.Mutex
-	// made are the informers that were asked for; started is how many of them run.
+	// made are the resources whose informer has been requested; started is how many of these informers run.
 	made    []hasInformer
 	started int
 	running sync.WaitGroup
 }
 
-// answerTime is for how long an answer is waited for. It is more than the minute in which a kube-apiserver says itself
-// that a request takes too long.
-const answerTime = 70 * time.Second
+// defaultTimeout is the default timeout of a request. It is longer than the minute after which a kube-apiserver itself
+// ends a request with a timeout.
+const defaultTimeout = 70 * time.Second
 
-// New makes a client. Config carries QPS, Burst, ContentType and UserAgent, and with Timeout for how long the answer to
-// one request is waited for, 70 s by default; built-in kinds travel as protobuf where it names no content type.
+// New returns a client. It uses QPS, Burst, ContentType and UserAgent of config, and Timeout as the timeout of each
+// request, 70 s by default. Without a content type, built-in kinds are sent as protobuf.
 //
-// Writes and reads share the limit on requests. Events have another one, of the same size, so that they never keep pods
-// waiting. Informers have none: each has one watch, and waits by itself before it opens another.
+// Writes and reads share one rate limit. Events have their own limit of the same size, so that they never delay pods.
+// Informers have none: each has one watch, and has its own delay before it opens another.
 func New(config *rest.Config) (*Client, error) {
 	config = rest.CopyConfig(config)
 	if config.ContentType == "" || config.ContentType == runtime.ContentTypeProtobuf {
 		config.ContentType = runtime.ContentTypeProtobuf
 		config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	}
-	within := cmp.Or(config.Timeout, answerTime)
-	config.Timeout = 0 // The transport would end watches after it.
+	within := cmp.Or(config.Timeout, defaultTimeout)
+	config.Timeout = 0 // The transport would end watches after this timeout.
 	transport, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
@@ -78,29 +78,29 @@ func New(config *rest.Config) (*Client, error) {
 	return c, nil
 }
 
-// Jobs is all that can be asked about Jobs.
+// Jobs reads and writes Jobs.
 func (c *Client) Jobs() client.Resource[*batchv1.Job] { return c.jobs }
 
-// Pods is all that can be asked about pods. What its informer shows is trimmed.
+// Pods reads and writes pods. Those of its informer are trimmed.
 func (c *Client) Pods() client.Resource[*corev1.Pod] { return c.pods }
 
-// CronJobs is all that can be asked about CronJobs.
+// CronJobs reads and writes CronJobs.
 func (c *Client) CronJobs() client.Resource[*batchv1.CronJob] { return c.cronJobs }
 
-// ScheduledJobs is all that can be asked about ScheduledJobs. Where the API server does not know them the informer waits
-// until it does.
+// ScheduledJobs reads and writes ScheduledJobs. If the API server does not know the kind, the informer waits until it
+// does.
 func (c *Client) ScheduledJobs() client.Resource[*stintv1.ScheduledJob] { return c.scheduledJobs }
 
-// ResultSlices is all that can be asked about ResultSlices, where the API server knows them.
+// ResultSlices reads and writes ResultSlices, if the API server knows the kind.
 func (c *Client) ResultSlices() client.Resource[*stintv1.ResultSlice] { return c.resultSlices }
 
-// PodTemplates is all that can be asked about PodTemplates.
+// PodTemplates reads and writes PodTemplates.
 func (c *Client) PodTemplates() client.Resource[*corev1.PodTemplate] { return c.podTemplates }
 
-// Events is where an event broadcaster writes.
+// Events is the sink of an event broadcaster.
 func (c *Client) Events() record.EventSink { return c.events }
 
-// Start starts the informers that were asked for and do not run yet, until ctx ends.
+// Start starts the requested informers that do not run yet. They run until ctx ends.
 func (c *Client) Start(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,15 +110,15 @@ func (c *Client) Start(ctx context.Context) {
 	}
 }
 
-// Filled tells whether the informers show all that there is. There is nothing of a kind that the API server does not
-// know.
-func (c *Client) Filled() bool {
+// HasSynced reports whether all informers have synced. A kind that the API server does not know has no objects and counts
+// as synced.
+func (c *Client) HasSynced() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !slices.ContainsFunc(c.made, func(i hasInformer) bool { return !i.filled() })
 }
 
-// Wait returns when the informers have stopped, after the end of the context that Start got.
+// Wait waits until the informers have stopped, after the context of Start has ended.
 func (c *Client) Wait() { c.running.Wait() }
 
 // hasInformer is a resource with an informer.
@@ -133,11 +133,11 @@ func (c *Client) add(r hasInformer) {
 	c.made = append(c.made, r)
 }
 
-// connection makes REST clients of one transport and one limit on requests.
+// connection makes REST clients that share a transport and a rate limit.
 type connection struct {
 	config    *rest.Config
 	transport *http.Client
-	// timeout is for how long an answer is waited for.
+	// timeout is the timeout of one request.
 	timeout time.Duration
 }
 

@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// suffix is how many random characters make a generated name unique, and maxName the length of the longest one.
-	suffix  = 5
-	maxName = 63
-	// names is how many generated names are tried.
-	names = 4
+	// suffixLength is the number of random characters at the end of a generated name, and maxNameLength the name's
+	// maximum length.
+	suffixLength  = 5
+	maxNameLength = 63
+	// maxNames is how many generated names are tried.
+	maxNames = 4
 )
 
-// Create generates names here and not in the API server. A create whose answer is lost can then be repeated under the
-// same name, so that there are never two objects where one was asked for.
+// Create generates names itself, not the API server. A create whose response is lost can then be repeated with the same
+// name, so that it never makes two objects.
 func (r *resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
 		written, _, err := r.post(ctx, shortRetry, obj)
@@ -28,15 +29,16 @@ func (r *resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	obj = obj.DeepCopyObject().(T)
 	for tries := 1; ; tries++ {
 		base := obj.GetGenerateName()
-		obj.SetName(base[:min(len(base), maxName-suffix)] + rand.String(suffix))
+		obj.SetName(base[:min(len(base), maxNameLength-suffixLength)] + rand.String(suffixLength))
 		written, err := r.createOnce(ctx, obj)
-		if !apierrors.IsAlreadyExists(err) || tries == names {
+		if !apierrors.IsAlreadyExists(err) || tries == maxNames {
 			return written, err
 		}
 	}
 }
 
-// createOnce creates an object whose name nobody else is likely to pick. AlreadyExists means that somebody did.
+// createOnce creates an object with a random name. AlreadyExists means that another client has created an object of this
+// name.
 func (r *resource[T]) createOnce(ctx context.Context, obj T) (T, error) {
 	written, unsure, err := r.post(ctx, shortRetry, obj)
 	if unsure && isRetriable(err) {
@@ -46,7 +48,7 @@ func (r *resource[T]) createOnce(ctx context.Context, obj T) (T, error) {
 		return written, err
 	}
 	stored, getErr := r.read(ctx, longRetry, obj.GetNamespace(), obj.GetName())
-	if getErr == nil && sameMaker(stored, obj) {
+	if getErr == nil && sameCreator(stored, obj) {
 		return stored, nil
 	}
 	if getErr != nil && !apierrors.IsNotFound(getErr) {
@@ -61,8 +63,8 @@ func (r *resource[T]) post(ctx context.Context, p retryPolicy, obj T) (written T
 	})
 }
 
-// sameMaker tells whether one who picked the name at random made both.
-func sameMaker(a, b metav1.Object) bool {
+// sameCreator reports whether this client made both objects of one random name, which two clients hardly ever generate.
+func sameCreator(a, b metav1.Object) bool {
 	return a.GetGenerateName() == b.GetGenerateName() && controllerOf(a) == controllerOf(b)
 }
 

@@ -19,8 +19,8 @@ const (
 	statusPart
 )
 
-// difference returns the strategic merge patch that turns one part of before into that of after, nil where they are
-// equal. It names the object's UID, so that it does not apply to another object of the same name.
+// difference returns the strategic merge patch that changes one part of before to that of after, or nil if they are
+// equal. The patch has the object's UID, so that it does not apply to another object of the same name.
 func difference(before, after client.Object, p part) ([]byte, error) {
 	patch, err := fieldsPatch(before, after, p)
 	if err != nil {
@@ -38,7 +38,7 @@ func difference(before, after client.Object, p part) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// fieldsPatch compares what is not metadata.
+// fieldsPatch returns the patch for the fields of part p, except metadata.
 func fieldsPatch(before, after client.Object, p part) (map[string]any, error) {
 	was, is := map[string]any{}, map[string]any{}
 	b, a := reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem()
@@ -66,7 +66,7 @@ func fieldsPatch(before, after client.Object, p part) (map[string]any, error) {
 	return strategicpatch.CreateTwoWayMergeMapPatchUsingLookupPatchMeta(was, is, schema)
 }
 
-// plain returns v as JSON has it.
+// plain returns v converted to maps, slices and scalars, as in JSON.
 func plain(v any) (out any, err error) {
 	b, err := json.Marshal(v)
 	if err == nil {

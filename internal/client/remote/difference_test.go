@@ -19,7 +19,7 @@ func TestDifferenceHoldsTheChangeAndNothingElse(t *testing.T) {
 			`{"metadata":{"$deleteFromPrimitiveList/finalizers":["f"],"finalizers":["g"],"uid":"u"}}`},
 		"no owner": {mainPart, func(p *corev1.Pod) { p.OwnerReferences = nil },
 			`{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"o"}],"uid":"u"}}`},
-		"the owner lets go of control": {mainPart, func(p *corev1.Pod) { p.OwnerReferences[0].Controller = ptr.To(false) },
+		"the owner is no longer the controller": {mainPart, func(p *corev1.Pod) { p.OwnerReferences[0].Controller = ptr.To(false) },
 			`{"metadata":{"ownerReferences":[{"apiVersion":"","kind":"Job","name":"o","uid":"o","controller":false}],"uid":"u"}}`},
 		"labels and annotations": {mainPart, func(p *corev1.Pod) { p.Labels, p.Annotations["b"] = nil, "2" },
 			`{"metadata":{"annotations":{"b":"2"},"labels":{"l":null},"uid":"u"}}`},

@@ -4,14 +4,15 @@
 //	cache.SharedIndexInformer ────────► watches  not limited              ─┼─► API server
 //	record.EventSink ─────────────────► events   limited on their own     ─┘
 //
-// One resource[T] serves every kind. A change of an object is one patch that holds the difference and, as a
-// precondition, the object's UID: it needs no read before it and does not care what else was written meanwhile.
+// One generic resource[T] serves every kind. A change of an object is one strategic merge patch that has only the
+// difference and, as a precondition, the object's UID. It needs no read before it and keeps the writes of other clients.
 //
-// A kind that comes with a CustomResourceDefinition has no such patches: there a change is a merge patch for one version,
-// made anew where there is a newer one (merge). Where the API server does not know the kind, its informer waits (served).
+// Custom resources do not support such patches. Their changes are JSON merge patches with a resource version as
+// precondition; after a conflict the patch is made again for the newer version (merge.go). If the API server does not
+// know the kind, its informer waits (served.go).
 //
-// A write whose answer is lost (the connection broke, the API server restarts) is tried again, a few times within a
-// second: all writes are made so that a second one does no harm. What fails for longer is the caller's to try again.
+// A write without a response (the connection broke, the API server restarts) is repeated a few times within a second. All
+// writes are idempotent, so a repeated one does no harm. If it still fails, the caller has to retry.
 //
-// Informers drop what no controller reads, see trim.
+// Informers drop fields that no controller reads (trim.go).
 package remote

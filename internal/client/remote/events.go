@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// eventRetryTimeout bounds a write of an event, so that a program that stops does not wait for it much longer.
+// eventRetryTimeout is the timeout for writing an event, so that events do not delay the end of the program for long.
 const eventRetryTimeout = 5 * time.Second
 
-// eventSink is where an event broadcaster writes. It tries once: the broadcaster decides whether to go on.
+// eventSink writes the events of an event broadcaster. It tries each write once: the broadcaster does the retries.
 type eventSink struct{ events *resource[*corev1.Event] }
 
 func newEventSink(c connection) (eventSink, error) {
@@ -31,7 +31,7 @@ func (s eventSink) Update(event *corev1.Event) (*corev1.Event, error) {
 	return s.events.do(ctx, s.events.namespaced(s.events.writes.Put(), event.Namespace).Name(event.Name).Body(event))
 }
 
-// Patch counts an event up that was seen before.
+// Patch writes the higher count of a repeated event.
 func (s eventSink) Patch(event *corev1.Event, data []byte) (*corev1.Event, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventRetryTimeout)
 	defer cancel()

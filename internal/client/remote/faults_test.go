@@ -19,14 +19,14 @@ func pemOf(c *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 }
 
-// story is one way for a connection to be bad.
-type story struct {
+// faultCase is a bad connection: which faults occur, and how often.
+type faultCase struct {
 	name string
-	// writes and watches are the faults, each with the number of requests of which one meets it.
+	// writes and watches map a fault to n if one of n requests has this fault.
 	writes, watches map[fault]int
 }
 
-var stories = []story{
+var faultCases = []faultCase{
 	{"requests get lost", map[fault]int{lostRequest: 5}, map[fault]int{lostRequest: 3}},
 	{"answers get lost", map[fault]int{lostAnswer: 5, lateAnswer: 7}, nil},
 	{"answers never end", map[fault]int{noAnswer: 29, halfAnswer: 31}, nil},
@@ -39,24 +39,24 @@ var stories = []story{
 }
 
 func TestJobsEndExactlyOverABadConnection(t *testing.T) {
-	playStories(t, overTheNetwork(t, startServer(t)))
+	playFaultCases(t, overTheNetwork(t, startServer(t)))
 }
 
 func TestClusterEndsJobsExactlyOverABadConnection(t *testing.T) {
-	playStories(t, kube.Shared(t).Config())
+	playFaultCases(t, kube.Shared(t).Config())
 }
 
-func playStories(t *testing.T, config *rest.Config) {
-	for _, s := range stories {
+func playFaultCases(t *testing.T, config *rest.Config) {
+	for _, s := range faultCases {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			s.play(t, config)
+			s.run(t, config)
 		})
 	}
 }
 
-// faults lets faults befall requests in turn.
-func (s story) faults() func(*http.Request) fault {
+// faults returns a function that chooses the fault of each request.
+func (s faultCase) faults() func(*http.Request) fault {
 	var writes, watches atomic.Int64
 	return func(r *http.Request) fault {
 		odds, count := s.writes, &writes
@@ -73,7 +73,7 @@ func (s story) faults() func(*http.Request) fault {
 	}
 }
 
-func (s story) play(t *testing.T, config *rest.Config) {
+func (s faultCase) run(t *testing.T, config *rest.Config) {
 	w := newWorld(t, config)
 	p := startProxy(t, config, s.faults())
 	through := p.config()

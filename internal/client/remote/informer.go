@@ -14,7 +14,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Informer streams what there is through its watch, where the API server can, instead of listing it first.
+// Informer returns an informer that gets the existing objects through its watch instead of a list, if the API server
+// supports it.
 func (r *resource[T]) Informer() cache.SharedIndexInformer {
 	r.once.Do(func() {
 		example, err := scheme.New(r.GroupVersionKind)
@@ -24,7 +25,7 @@ func (r *resource[T]) Informer() cache.SharedIndexInformer {
 		r.informer = cache.NewSharedIndexInformer(
 			&cache.ListWatch{ListWithContextFunc: r.list, WatchFuncWithContext: r.watch},
 			example, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		// It fails on informers that run already.
+		// SetTransform fails only if the informer already runs.
 		if err := r.informer.SetTransform(r.trimmed); err != nil {
 			panic(err)
 		}
@@ -54,7 +55,7 @@ func (r *resource[T]) watch(ctx context.Context, options metav1.ListOptions) (wa
 	return w, err
 }
 
-// watchOnce ends a watch where the API server should have and nothing is heard of it.
+// watchOnce opens a watch. It ends the watch itself if the API server should have ended it and has not.
 func (r *resource[T]) watchOnce(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(ptr.Deref(options.TimeoutSeconds, 0))*time.Second+r.timeout)
 	w, err := r.watches.Get().Resource(r.plural).VersionedParams(&options, parameters).Watch(ctx)
@@ -65,7 +66,7 @@ func (r *resource[T]) watchOnce(ctx context.Context, options metav1.ListOptions)
 	return cancellingWatch{w, cancel}, nil
 }
 
-// cancellingWatch lets go of its context when it is stopped.
+// cancellingWatch cancels its context when it is stopped.
 type cancellingWatch struct {
 	watch.Interface
 	cancel context.CancelFunc

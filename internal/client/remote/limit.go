@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// limited returns a config whose REST clients share one limit on requests. A negative QPS is none.
+// limited returns a config whose REST clients share one rate limit. A negative QPS means no limit.
 func limited(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	qps, burst := cmp.Or(config.QPS, rest.DefaultQPS), cmp.Or(config.Burst, rest.DefaultBurst)

@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// page is how many objects one request of a list asks for, so that a list of many takes little memory.
-const page = 100
+// pageSize is the number of objects that one list request asks for. Pages keep the memory for long lists small.
+const pageSize = 100
 
-// List asks page by page. A list that takes longer than the API server remembers its state fails.
+// List reads page by page. It fails if it takes so long that the API server no longer has the state of the first page.
 func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) (version string, err error) {
-	options := metav1.ListOptions{LabelSelector: selector.String(), Limit: page}
+	options := metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize}
 	for {
 		list, err := r.page(ctx, namespace, options)
 		if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// tricky is a client whose next requests meet the given faults.
-type tricky struct {
+// faultyClient is a client whose next requests have the faults in next.
+type faultyClient struct {
 	*remote.Client
 	// config reaches the same server without faults.
 	config    *rest.Config
@@ -28,10 +28,10 @@ type tricky struct {
 	requests  atomic.Int64
 }
 
-func newTricky(t *testing.T) *tricky {
+func newFaultyClient(t *testing.T) *faultyClient {
 	t.Helper()
 	config := overTheNetwork(t, startServer(t))
-	c := &tricky{config: config, next: make(chan fault, 10), namespace: namespaces(config)(t)}
+	c := &faultyClient{config: config, next: make(chan fault, 10), namespace: namespaces(config)(t)}
 	p := startProxy(t, config, func(*http.Request) fault {
 		c.requests.Add(1)
 		select {
@@ -50,25 +50,25 @@ func newTricky(t *testing.T) *tricky {
 	return c
 }
 
-func (c *tricky) meets(faults ...fault) {
+func (c *faultyClient) inject(faults ...fault) {
 	c.requests.Store(0)
 	for _, f := range faults {
 		c.next <- f
 	}
 }
 
-func (c *tricky) pod() *corev1.Pod {
+func (c *faultyClient) pod() *corev1.Pod {
 	return wrappers.MakePod("").GenerateName("p-").Namespace(c.namespace).Finalizers("example.com/f").Obj()
 }
 
 func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
-	c := newTricky(t)
+	c := newFaultyClient(t)
 	ctx := t.Context()
 	for _, faults := range [][]fault{
 		{lostAnswer}, {lateAnswer}, {lostRequest}, {noAnswer}, {halfAnswer}, {lostAnswer, broken}, {lostAnswer, none, turnedAway},
 	} {
 		before := c.podCount(t)
-		c.meets(faults...)
+		c.inject(faults...)
 		made, err := c.Pods().Create(ctx, c.pod())
 		if err != nil || made.UID == "" || c.podCount(t) != before+1 {
 			t.Errorf("create with faults %v: %v, pods %d", faults, err, c.podCount(t)-before)
@@ -81,13 +81,13 @@ func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
 	}
 	job = job.DeepCopy()
 	job.Status.Active, job.Status.StartTime = 1, ptr.To(metav1.Now())
-	c.meets(lostAnswer)
+	c.inject(lostAnswer)
 	written, err := c.Jobs().UpdateStatus(ctx, job)
 	if err != nil || written.Status.Active != 1 || written.ResourceVersion == job.ResourceVersion {
 		t.Errorf("status: %v", err)
 	}
 	job.Status.Active = 2
-	c.meets(lostRequest)
+	c.inject(lostRequest)
 	if _, err := c.Jobs().UpdateStatus(ctx, job); !apierrors.IsConflict(err) {
 		t.Errorf("a status from an old version: %v, want Conflict", err)
 	}
@@ -96,19 +96,19 @@ func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.meets(lostAnswer)
+	c.inject(lostAnswer)
 	changed, err := c.Pods().Modify(ctx, pod, func(p *corev1.Pod) { p.Finalizers = nil })
 	if err != nil || len(changed.Finalizers) > 0 {
 		t.Errorf("modify: %v", err)
 	}
-	c.meets(lostAnswer)
+	c.inject(lostAnswer)
 	if err := c.Pods().Delete(ctx, pod, client.DeleteOptions{}); err != nil {
 		t.Errorf("delete: %v", err)
 	}
 }
 
-// podCount counts pods whatever faults are left.
-func (c *tricky) podCount(t *testing.T) int {
+// podCount discards the remaining faults and counts all pods.
+func (c *faultyClient) podCount(t *testing.T) int {
 	t.Helper()
 	for len(c.next) > 0 {
 		<-c.next
@@ -126,14 +126,14 @@ func (c *tricky) podCount(t *testing.T) int {
 }
 
 func TestARefusedWriteIsNotRepeated(t *testing.T) {
-	c := newTricky(t)
+	c := newFaultyClient(t)
 	for _, f := range []fault{turnedAway, broken} {
-		c.meets(f)
+		c.inject(f)
 		if _, err := c.Pods().Create(t.Context(), c.pod()); err == nil || c.requests.Load() != 1 {
 			t.Errorf("fault %d: %v after %d requests", f, err, c.requests.Load())
 		}
 	}
-	c.meets(busy)
+	c.inject(busy)
 	if _, err := c.Pods().Create(t.Context(), c.pod()); err != nil || c.requests.Load() != 2 {
 		t.Errorf("told when to come back: %v after %d requests", err, c.requests.Load())
 	}
@@ -142,7 +142,7 @@ func TestARefusedWriteIsNotRepeated(t *testing.T) {
 func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
 	config := overTheNetwork(t, startServer(t))
 	namespace := namespaces(config)(t)
-	config.QPS, config.Burst = 1e-6, 1 // one request, and the next in some days
+	config.QPS, config.Burst = 1e-6, 1 // one request now, and the next one days later
 	c, err := remote.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
 	informer := c.Jobs().Informer()
 	c.Start(ctx)
 	untilSynced(t, informer)
-	// The one request that pods have is still there.
+	// Events and informers have not used the one request that reads and writes may make.
 	if _, err := c.Pods().Get(ctx, namespace, "p"); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// merge is modify for kinds without strategic merge patch. Where a merge patch changes a list it replaces it, so it is
-// for one version only: that which observed shows, or, where there is a newer one, that.
+// merge is modify for kinds without strategic merge patch. A JSON merge patch replaces lists as a whole, so each patch is
+// valid for one resource version only: that of observed or, after a conflict, the newest one.
 func (r *resource[T]) merge(ctx context.Context, observed T, change func(T), p part) (T, error) {
 	var none T
 	for {
@@ -42,7 +42,7 @@ func (r *resource[T]) merge(ctx context.Context, observed T, change func(T), p p
 	}
 }
 
-// mergePatch returns the JSON merge patch that makes of one part of observed what change makes of it, nil for nothing.
+// mergePatch returns the JSON merge patch for what change changes in one part of observed, or nil if it changes nothing.
 func mergePatch[T client.Object](observed T, change func(T), p part) ([]byte, error) {
 	changed := observed.DeepCopyObject().(T)
 	change(changed)
@@ -71,7 +71,7 @@ func mergePatch[T client.Object](observed T, change func(T), p part) ([]byte, er
 	return json.Marshal(patch)
 }
 
-// partOf is a part of an object as JSON has it.
+// partOf returns one part of an object as JSON.
 func partOf(obj client.Object, p part) ([]byte, error) {
 	whole, err := plain(obj)
 	if err != nil {

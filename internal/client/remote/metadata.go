@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// metadataPatch compares what clients may change of an object's metadata. Others write it at the same time, so entries are
-// added and taken one by one. It is made by hand because most changes are to finalizers alone.
+// metadataPatch returns the patch for the metadata that clients may change. It adds and removes single entries, because
+// other clients write metadata at the same time. It does without reflection, because most changes are only to finalizers.
 func metadataPatch(before, after metav1.Object) map[string]any {
 	patch := map[string]any{}
 	put(patch, "$deleteFromPrimitiveList/finalizers", missing(before.GetFinalizers(), after.GetFinalizers()))
@@ -32,7 +32,7 @@ func put[T any](patch map[string]any, name string, list []T) {
 	}
 }
 
-// missing returns what is in list and not in other.
+// missing returns the strings of list that other lacks.
 func missing(list, other []string) (out []string) {
 	for _, s := range list {
 		if !slices.Contains(other, s) {
@@ -42,7 +42,7 @@ func missing(list, other []string) (out []string) {
 	return out
 }
 
-// ownersPatch relies on the API server to merge owner references by UID.
+// ownersPatch returns the patch for owner references, which the API server merges by UID.
 func ownersPatch(before, after []metav1.OwnerReference) (out []any) {
 	find := func(list []metav1.OwnerReference, r metav1.OwnerReference) int {
 		return slices.IndexFunc(list, func(o metav1.OwnerReference) bool { return o.UID == r.UID })
@@ -60,7 +60,7 @@ func ownersPatch(before, after []metav1.OwnerReference) (out []any) {
 	return out
 }
 
-// entriesPatch takes an entry with nil.
+// entriesPatch returns the patch for a map. A nil value removes an entry.
 func entriesPatch(before, after map[string]string) map[string]any {
 	if maps.Equal(before, after) {
 		return nil

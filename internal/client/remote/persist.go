@@ -11,28 +11,28 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// retryPolicy is for how long, and after which errors, a request is repeated.
+// retryPolicy decides how often, after what delays and after which errors a request is repeated.
 type retryPolicy struct {
 	wait.Backoff
 	again func(error) bool
 }
 
 var (
-	// shortRetry takes less than a second, for what the caller can as well do again.
+	// shortRetry lasts about a second. It is for requests that the caller may simply repeat later.
 	shortRetry = retryPolicy{wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5}, outcomeUnknown}
-	// longRetry takes some eight seconds, for what may be done twice if the caller does it again.
+	// longRetry lasts about eight seconds. It is for requests that might be carried out twice if the caller repeated them.
 	longRetry = retryPolicy{wait.Backoff{Steps: 5, Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2}, isRetriable}
 )
 
-// retry repeats a request and tells whether an earlier try may have been carried out. Where the API server said when
-// to come back, client-go has done so already.
+// retry repeats a request as p says. unsure reports whether an earlier try may have been carried out. client-go itself
+// repeats requests that the API server refuses with Retry-After, before do returns.
 func retry[T any](ctx context.Context, p retryPolicy, do func() (T, error)) (got T, unsure bool, err error) {
 	for {
 		got, err = do()
 		if err == nil || !p.again(err) || p.Steps == 0 {
 			return got, unsure, err
 		}
-		// Where there was no connection there was no request.
+		// Without a connection no request was sent.
 		unsure = unsure || !utilnet.IsConnectionRefused(err)
 		pause := time.NewTimer(p.Step())
 		select {
@@ -44,9 +44,9 @@ func retry[T any](ctx context.Context, p retryPolicy, do func() (T, error)) (got
 	}
 }
 
-// outcomeUnknown tells whether nobody knows what became of a request: the connection broke, no answer came in time, or the
-// API server says that it could not wait for the end. An error that says when to come back has been waited for by
-// client-go, many times.
+// outcomeUnknown reports whether a failed request may have been carried out: the connection broke, no response came in
+// time, or the API server stopped waiting for the result. Errors with Retry-After do not count: client-go has already
+// repeated these requests many times.
 func outcomeUnknown(err error) bool {
 	if status := apierrors.APIStatus(nil); !errors.As(err, &status) {
 		return true
@@ -55,7 +55,7 @@ func outcomeUnknown(err error) bool {
 	return !waited && (apierrors.IsTimeout(err) || apierrors.IsServiceUnavailable(err))
 }
 
-// isRetriable tells whether a request may be carried out yet if it is repeated.
+// isRetriable reports whether a failed request may succeed if it is repeated.
 func isRetriable(err error) bool {
 	status := apierrors.APIStatus(nil)
 	return err != nil && (outcomeUnknown(err) || apierrors.IsTooManyRequests(err) ||

@@ -48,26 +48,26 @@ func TestWhichErrorsAreTriedAgain(t *testing.T) {
 func TestPersistGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
-			patience retryPolicy
-			err      error
-			within   time.Duration
-			tries    int
-			unsure   bool
+			policy retryPolicy
+			err    error
+			within time.Duration
+			tries  int
+			unsure bool
 		}{
-			"nobody there":        {shortRetry, syscall.ECONNREFUSED, 1100 * time.Millisecond, 4, false},
+			"connection refused":  {shortRetry, syscall.ECONNREFUSED, 1100 * time.Millisecond, 4, false},
 			"connection breaks":   {shortRetry, syscall.ECONNRESET, 1100 * time.Millisecond, 4, true},
 			"no answer in time":   {shortRetry, context.DeadlineExceeded, 1100 * time.Millisecond, 4, true},
-			"stubbornly":          {longRetry, syscall.ECONNRESET, 10 * time.Second, 6, true},
+			"long retry":          {longRetry, syscall.ECONNRESET, 10 * time.Second, 6, true},
 			"refused at once":     {shortRetry, apierrors.NewBadRequest("bad"), 0, 1, false},
-			"refused, stubbornly": {longRetry, apierrors.NewBadRequest("bad"), 0, 1, false},
+			"refused, long retry": {longRetry, apierrors.NewBadRequest("bad"), 0, 1, false},
 		} {
 			start, tries := time.Now(), 0
-			_, unsure, err := retry(t.Context(), c.patience, func() (int, error) { tries++; return 0, c.err })
+			_, unsure, err := retry(t.Context(), c.policy, func() (int, error) { tries++; return 0, c.err })
 			if took := time.Since(start); took > c.within || tries != c.tries || unsure != c.unsure || !errors.Is(err, c.err) {
 				t.Errorf("%s: %v after %d tries in %s, unsure %v", name, err, tries, took, unsure)
 			}
 		}
-		// However the last try ended, nobody waits for another.
+		// After the end of the context there is no other try, whatever the error of the last one.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for _, last := range []error{context.DeadlineExceeded, context.Canceled, syscall.ECONNRESET} {

@@ -23,7 +23,7 @@ func TestInProcessKeepsThePromises(t *testing.T) {
 	}, namespaces(s.RESTConfig()))
 }
 
-// Content types differ in what their decoders make of absent fields.
+// contentTypes are all tested, because their decoders differ for absent fields.
 var contentTypes = map[string]string{"protobuf": "", "JSON": "application/json"}
 
 func TestRemoteKeepsThePromisesOnTheEmbeddedServer(t *testing.T) {
@@ -56,7 +56,7 @@ func runRemote(t *testing.T, config *rest.Config) {
 	}
 }
 
-// namespaces makes a namespace for each promise.
+// namespaces returns a function that creates a namespace.
 func namespaces(config *rest.Config) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()

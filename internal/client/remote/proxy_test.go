@@ -18,20 +18,20 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// fault is what may befall a request.
+// fault is what goes wrong with a request.
 type fault int
 
 const (
 	none fault = iota
-	// lostRequest ends the connection before the API server hears of the request.
+	// lostRequest ends the connection before the API server gets the request.
 	lostRequest
-	// lostAnswer ends it after the API server has carried the request out.
+	// lostAnswer ends the connection after the API server has carried the request out.
 	lostAnswer
-	// lateAnswer says that it took too long, although it was carried out.
+	// lateAnswer carries the request out, but answers that it timed out.
 	lateAnswer
-	// noAnswer keeps the request from the API server and the connection open, until the client gives up.
+	// noAnswer does not forward the request and keeps the connection open until the client's timeout.
 	noAnswer
-	// halfAnswer stops in the middle of an answer and keeps the connection open, until the client gives up.
+	// halfAnswer stops in the middle of a response and keeps the connection open until the client's timeout.
 	halfAnswer
 	// busy is 429 with Retry-After, turnedAway 429 without.
 	busy
@@ -40,13 +40,13 @@ const (
 	unavailable
 	// slow delays the request.
 	slow
-	// tooOld refuses a watch or list from where the client was.
+	// tooOld refuses a watch or list because its resource version is too old.
 	tooOld
 	// cutStream ends a watch after a few bytes.
 	cutStream
 )
 
-// proxy stands between a client and an API server and lets faults decide what becomes of each request.
+// proxy forwards the requests of a client to an API server, with the faults that faults chooses.
 type proxy struct {
 	*httptest.Server
 	forward *httputil.ReverseProxy
@@ -54,7 +54,7 @@ type proxy struct {
 
 	mu   sync.Mutex
 	seen map[fault]int
-	// sent are all requests of clients, by what the header requestNumber says.
+	// sent are all requests of clients, by the value of the header requestNumber.
 	sent map[string]*sent
 }
 
@@ -82,8 +82,8 @@ func startProxy(t *testing.T, to *rest.Config, faults func(*http.Request) fault)
 	return p
 }
 
-// config reaches the API server through the proxy. How long a client waits for an answer is up to the proxy: it gives up
-// where a fault wants it to, and never because the machine is slow.
+// config returns the config of a client that connects to the proxy. Its requests never time out because the machine is
+// slow: the proxy ends them where a fault needs a timeout.
 func (p *proxy) config() *rest.Config {
 	c := &rest.Config{Host: p.URL, QPS: -1, Timeout: await.Limit, TLSClientConfig: rest.TLSClientConfig{CAData: pemOf(p.Certificate())}}
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return numbering{p, next} })
@@ -91,8 +91,8 @@ func (p *proxy) config() *rest.Config {
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// An answer may come before the end of the request. Over HTTP/2 the two would wait for each other if the request were
-	// passed on as it comes.
+	// Read the whole request first. A response may start before the request has ended, and if the request were streamed
+	// over HTTP/2, both would wait for each other.
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -151,7 +151,7 @@ func refuse(w http.ResponseWriter, code int, reason string) {
 	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"by the test","reason":%q,"code":%d}`, reason, code)
 }
 
-// shortWriter ends the connection once so many bytes went through.
+// shortWriter ends the connection after left bytes.
 type shortWriter struct {
 	http.ResponseWriter
 	left int
@@ -164,10 +164,10 @@ func (s *shortWriter) Write(b []byte) (int, error) {
 	return s.ResponseWriter.Write(b)
 }
 
-// Unwrap lets the proxy flush.
+// Unwrap lets the reverse proxy flush the response.
 func (s *shortWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// stoppingWriter passes the first half of what is written on.
+// stoppingWriter writes the first half of the first write, then lets the client's request time out.
 type stoppingWriter struct {
 	http.ResponseWriter
 	request *http.Request

@@ -16,14 +16,14 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// recorder notes the requests of a client.
+// recorder records the requests of a client.
 type recorder struct {
 	http.RoundTripper
 	mu   sync.Mutex
 	seen []request
 }
 
-// request is what matters of one.
+// request is the part of a request that the tests compare.
 type request struct{ Verb, Path, Timeout, Type, Accept, Body string }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -20,14 +20,14 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// kind is what the client must know about one kind of object.
+// kind describes one kind of object.
 type kind struct {
 	schema.GroupVersionKind
 	plural string
-	// trim drops from an object what no controller reads.
+	// trim removes fields that no controller reads from an object.
 	trim func(client.Object)
-	// crd is the file that makes an API server know the kind; empty for those that every one knows. Objects of such a
-	// kind travel as JSON, and know no strategic merge patch.
+	// crd is the file of the kind's CustomResourceDefinition; empty for built-in kinds. Custom resources are sent as JSON
+	// and do not support strategic merge patches.
 	crd string
 }
 
@@ -46,7 +46,7 @@ type resource[T client.Object] struct {
 	kind
 	owner           *Client
 	writes, watches rest.Interface
-	// timeout is for how long an answer is waited for; a watch has none.
+	// timeout is the timeout of one request; how long a watch may last comes on top of it.
 	timeout time.Duration
 
 	once     sync.Once
@@ -88,8 +88,8 @@ func (r *resource[T]) UpdateStatus(ctx context.Context, obj T) (T, error) {
 	return written, err
 }
 
-// asWritten returns the stored object if its status is that of obj, whose first write was not answered. Otherwise the
-// conflict is one.
+// asWritten returns the stored object if its status equals obj's: then an earlier try without a response was successful.
+// Otherwise it returns the conflict.
 func (r *resource[T]) asWritten(ctx context.Context, obj T, conflict error) (T, error) {
 	var none T
 	stored, err := r.Get(ctx, obj.GetNamespace(), obj.GetName())
@@ -110,7 +110,8 @@ func (r *resource[T]) ModifyStatus(ctx context.Context, observed T, change func(
 	return r.modify(ctx, observed, change, statusPart)
 }
 
-// modify sends what change changes. Observed may be trimmed and out of date: only the difference matters.
+// modify writes the difference that change makes to observed. As only the difference matters, observed may be trimmed and
+// out of date.
 func (r *resource[T]) modify(ctx context.Context, observed T, change func(T), p part) (T, error) {
 	if r.crd != "" {
 		return r.merge(ctx, observed, change, p)
@@ -147,8 +148,8 @@ func (r *resource[T]) notFound(obj T) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: r.Group, Resource: r.plural}, obj.GetName())
 }
 
-// isDeleted tells whether the object that observed shows is no more. Where another object has its name, some kinds answer
-// with a conflict and some, pods among them, that the UID is invalid.
+// isDeleted reports whether the object observed no longer exists. It is asked after a write failed: if another object has
+// the name, the API server returns a conflict for some kinds, and Invalid because of the UID for others, such as pods.
 func (r *resource[T]) isDeleted(ctx context.Context, observed T) bool {
 	current, err := r.Get(ctx, observed.GetNamespace(), observed.GetName())
 	return apierrors.IsNotFound(err) || err == nil && current.GetUID() != observed.GetUID()

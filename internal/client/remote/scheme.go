@@ -10,7 +10,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// scheme has the kinds that a Client reads and writes.
+// scheme has the kinds that Client reads and writes.
 var scheme = newScheme()
 
 var (

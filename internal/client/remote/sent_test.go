@@ -6,18 +6,18 @@ import (
 	"strconv"
 )
 
-// requestNumber is the header by which the proxy knows which of the client's requests it sees.
+// requestNumber is the header that identifies a request of the client to the proxy.
 const requestNumber = "Test-Request-Number"
 
-// sent is a request as its client sees it.
+// sent is the client's side of a request.
 type sent struct {
-	// giveUp ends it in the client, as the client's own limit does.
+	// giveUp ends the request in the client, as the client's own timeout would.
 	giveUp context.CancelCauseFunc
-	// answered is closed when the client has the head of the answer.
+	// answered is closed when the client has the headers of the response.
 	answered chan struct{}
 }
 
-// numbering is the transport of a client that the proxy can have give up.
+// numbering is a client's transport that numbers the requests, so that the proxy can end them in the client.
 type numbering struct {
 	proxy *proxy
 	next  http.RoundTripper

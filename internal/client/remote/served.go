@@ -9,12 +9,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// servedPause is between two questions whether the API server knows a kind by now.
+// servedPause is the delay between two requests while the API server does not know a kind.
 const servedPause = 2 * time.Second
 
-// whenServed asks an informer's question again and again while the API server does not know the kind. Left to itself an
-// informer asks less and less often, and logs each time. Only an answer shows that the kind is known: a server that is
-// away or busy tells nothing of it.
+// whenServed repeats the list or watch request of an informer while the API server does not know the kind. The informer's
+// own retries would have growing delays and log every failure. Only a successful response shows that the kind is known:
+// the errors of a server that is down or busy do not.
 func (r *resource[T]) whenServed(ctx context.Context, ask func() error) error {
 	log := klog.FromContext(ctx)
 	for {
@@ -33,7 +33,7 @@ func (r *resource[T]) whenServed(ctx context.Context, ask func() error) error {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
-			return io.EOF // A reflector takes it for the ordinary end of a watch, and tells nobody.
+			return io.EOF // A reflector takes this for the normal end of a watch and does not log it.
 		}
 	}
 }

@@ -16,22 +16,22 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-func TestOnlyAnAnswerTellsThatAKindIsKnown(t *testing.T) {
+func TestOnlyAResponseShowsThatAKindIsKnown(t *testing.T) {
 	unknown := apierrors.NewNotFound(schema.GroupResource{}, "")
 	away, busy := syscall.ECONNREFUSED, apierrors.NewTooManyRequestsError("busy")
 	const known, notKnown = "The API server knows scheduledjobs now", "The API server does not know scheduledjobs: none run until it does"
 	for sentence, c := range map[string]struct {
-		// answers are what the server says in turn; each but that it does not know the kind goes to who asked, who asks again.
+		// answers are the server's responses, one by one. whenServed returns each except NotFound, and is called again.
 		answers []error
 		said    []string
 		missing bool
 	}{
-		"a kind that is known is no news":               {answers: []error{nil, away, nil}},
-		"that it is unknown is told once":               {[]error{unknown, unknown, unknown, nil}, []string{notKnown, known}, false},
-		"a server that is away may know it or not":      {[]error{unknown, away, away}, []string{notKnown}, true},
-		"one that is busy may know it or not":           {[]error{unknown, busy, unknown, busy}, []string{notKnown}, true},
-		"it is known once it is, and may be lost":       {[]error{unknown, away, nil, unknown, nil}, []string{notKnown, known, notKnown, known}, false},
-		"a server that was away at first has it at all": {answers: []error{away, busy, nil}},
+		"nothing is logged while the kind is known": {answers: []error{nil, away, nil}},
+		"that it is unknown is logged once":         {[]error{unknown, unknown, unknown, nil}, []string{notKnown, known}, false},
+		"a server that is away may know it or not":  {[]error{unknown, away, away}, []string{notKnown}, true},
+		"a busy server may know it or not":          {[]error{unknown, busy, unknown, busy}, []string{notKnown}, true},
+		"it is known once it is, and may be lost":   {[]error{unknown, away, nil, unknown, nil}, []string{notKnown, known, notKnown, known}, false},
+		"a server that was down at first knows it":  {answers: []error{away, busy, nil}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

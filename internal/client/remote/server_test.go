@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { kube.Main(m, kube.Options{}) }
 
-// overTheNetwork returns what reaches a server through a socket, without a limit on requests.
+// overTheNetwork returns the config of a client that connects to s through a socket, without a rate limit.
 func overTheNetwork(t *testing.T, s *apiserver.Server) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", s.KubeconfigPath())

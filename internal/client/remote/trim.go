@@ -7,11 +7,11 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// trimMeta leaves the Job's template whole: pods are made of it.
+// trimMeta removes only managed fields. It keeps the pod template, which the controllers need to create pods.
 func trimMeta(obj client.Object) { obj.SetManagedFields(nil) }
 
-// trimPod keeps what decisions about Jobs read. On a big cluster most pods belong to something else: of those it keeps
-// who they are, whose, and whether they hold a finalizer.
+// trimPod keeps the fields that decisions about Jobs need. Most pods of a big cluster have a controller that is not a Job:
+// of those it keeps only the phase and the metadata without labels and annotations.
 func trimPod(obj client.Object) {
 	pod := obj.(*corev1.Pod)
 	pod.ManagedFields = nil
@@ -38,7 +38,7 @@ func trimPod(obj client.Object) {
 	}
 }
 
-// namesOf keeps the restart policy too: it tells a sidecar.
+// namesOf keeps the name and the restart policy of containers. The restart policy distinguishes sidecars.
 func namesOf(containers []corev1.Container) []corev1.Container {
 	var out []corev1.Container
 	for i := range containers {

@@ -24,14 +24,14 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// world is a namespace with a scripted node, both behind no proxy.
+// world is a namespace and a fake node that ends its pods. Its own client does not use the proxy.
 type world struct {
 	*testing.T
 	direct    *remote.Client
 	namespace string
 
 	mu sync.Mutex
-	// pods are all that there ever were, by Job; failed are those that the node let fail.
+	// pods are all pods that ever existed, by Job; failed are those that the fake node let fail.
 	pods   map[types.UID]sets.Set[types.UID]
 	failed map[types.UID]sets.Set[types.UID]
 }
@@ -58,8 +58,8 @@ func newWorld(t *testing.T, config *rest.Config) *world {
 	return w
 }
 
-// end ends a pod, every seventh with a failure. What becomes of it is decided once: news of it may come again while it is
-// still pending.
+// end ends a pod; every seventh pod fails. It decides once for each pod, because the informer may report the pod again
+// while it is still pending.
 func (w *world) end(p *corev1.Pod) {
 	owner := metav1.GetControllerOf(p)
 	if p.Namespace != w.namespace || owner == nil || p.Status.Phase != corev1.PodPending {
@@ -83,7 +83,7 @@ func (w *world) end(p *corev1.Pod) {
 	})
 }
 
-// see reports whether a pod is new here, and whether it is to fail.
+// see records a pod. It reports whether the pod is new, and whether it is to fail.
 func (w *world) see(job, pod types.UID) (first, fails bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *world) see(job, pod types.UID) (first, fails bool) {
 	return true, fails
 }
 
-// manager keeps the controllers of several worlds apart.
+// manager returns the managedBy of this world's Jobs, so that the controllers of parallel tests do not sync them.
 func (w *world) manager() string { return "example.com/" + w.namespace }
 
 func (w *world) podsOf(job types.UID) int {
@@ -161,7 +161,7 @@ func (w *world) untilComplete(name string) *batchv1.Job {
 	return last
 }
 
-// untilReleased waits until no pod is held by a finalizer.
+// untilReleased waits until no pod has a finalizer.
 func (w *world) untilReleased() {
 	w.Helper()
 	var held []string
@@ -176,7 +176,7 @@ func (w *world) untilReleased() {
 	}, func() string { return fmt.Sprint(held) })
 }
 
-// made counts pods.
+// made counts the pods of all Jobs.
 func (w *world) made() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

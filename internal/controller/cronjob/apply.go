@@ -16,7 +16,7 @@ import (
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
 
-// start creates the Job that is due, or finds the one that was created before. It returns nil if neither.
+// start creates the Job that is due, or gets the one that was created before. It returns nil if there is none.
 func (c *Controller) start(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) (*batchv1.Job, error) {
 	if d.Start == nil {
 		return nil, nil
@@ -40,12 +40,13 @@ func (c *Controller) start(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 	return nil, fmt.Errorf("creating Job %s/%s: %w", cj.Namespace, d.Start.Name, err)
 }
 
-// adopt returns the Job that has the name of a due time, if the CronJob controls it. Somebody else's is left alone.
+// adopt gets the Job that has the name of a due time and returns it if the CronJob controls it. A Job of another owner is
+// left alone.
 func (c *Controller) adopt(ctx context.Context, cj *batchv1.CronJob, name string, refused error) (*batchv1.Job, error) {
 	found, err := c.client.Jobs().Get(ctx, cj.Namespace, name)
 	if err != nil {
-		// Neither does it exist: it went in between.
-		return nil, fmt.Errorf("asking for Job %s/%s: %w", cj.Namespace, name, err)
+		// NotFound is an error, too: the Job was deleted in between, and the next sync creates it.
+		return nil, fmt.Errorf("getting Job %s/%s: %w", cj.Namespace, name, err)
 	}
 	if metav1.IsControlledBy(found, cj) {
 		c.jobs.ObserveWrite(cj.UID, found)
@@ -56,7 +57,7 @@ func (c *Controller) adopt(ctx context.Context, cj *batchv1.CronJob, name string
 	return nil, nil
 }
 
-// applyConcurrencyPolicy makes room: for runs that have come, or for the one that is due.
+// applyConcurrencyPolicy suspends, resumes and replaces runs as decided.
 func (c *Controller) applyConcurrencyPolicy(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) error {
 	var failed error
 	for _, job := range d.Suspend {
@@ -65,14 +66,14 @@ func (c *Controller) applyConcurrencyPolicy(ctx context.Context, cj *batchv1.Cro
 	for _, job := range d.Resume {
 		err := c.modify(ctx, cj, job, core.ResumeRun)
 		if err == nil {
-			c.recorder.Eventf(cj, corev1.EventTypeNormal, "RunReleased", "Job %v goes on", job.Name)
+			c.recorder.Eventf(cj, corev1.EventTypeNormal, "RunReleased", "Resumed job %v", job.Name)
 		}
 		failed = errors.Join(failed, err)
 	}
 	return errors.Join(failed, c.delete(ctx, cj, d.Replace))
 }
 
-// modify changes a Job. That it is gone the next decision sees.
+// modify changes a Job. If the Job is gone, that is no error: the next decision takes it into account.
 func (c *Controller) modify(ctx context.Context, cj *batchv1.CronJob, job *batchv1.Job, change func(*batchv1.Job)) error {
 	changed, err := c.client.Jobs().Modify(ctx, job, change)
 	if apierrors.IsNotFound(err) {
@@ -95,7 +96,7 @@ func (c *Controller) delete(ctx context.Context, cj *batchv1.CronJob, jobs []*ba
 		switch {
 		case err == nil:
 			c.recorder.Eventf(cj, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted job %v", job.Name)
-		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err): // with another UID it is gone, too
+		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err): // A conflict means another UID: the Job is gone, too.
 			c.recorder.Eventf(cj, corev1.EventTypeWarning, "FailedDelete", "Deleted job: %v", err)
 			failed = errors.Join(failed, fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err))
 			continue

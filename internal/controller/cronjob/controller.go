@@ -16,11 +16,11 @@ import (
 const (
 	// concurrentSyncs is the default of Options.ConcurrentSyncs.
 	concurrentSyncs = 5
-	// deletedJobCacheSize is how many Jobs are known to have been deleted here.
+	// deletedJobCacheSize is how many UIDs Controller.deleted has at most.
 	deletedJobCacheSize = 4096
 )
 
-// Client is what the controller asks of an API server.
+// Client gives access to the resources of an API server that the controller uses.
 type Client interface {
 	CronJobs() client.Resource[*batchv1.CronJob]
 	Jobs() client.Resource[*batchv1.Job]
@@ -35,13 +35,13 @@ type Controller struct {
 
 	loop     *loop.Loop
 	cronJobs *loop.Parents[*batchv1.CronJob, state]
-	// jobs are the children of CronJobs, and those that their CronJob has left behind, of all CronJobs of a namespace.
+	// jobs are the Jobs of each CronJob and, under orphanedHeldRuns, the orphaned held runs of each namespace.
 	jobs *loop.Children[*batchv1.Job]
-	// deleted has the UIDs of the latest Jobs that the controller has deleted: no CronJob misses them.
+	// deleted has the UIDs of Jobs that the controller has deleted, the latest ones: they get no MissingJob event.
 	deleted *lru.Cache
 }
 
-// New makes a controller and adds its handlers to the informers of c, which the owner of c starts.
+// New returns a controller and adds its handlers to the informers of c, which the caller starts.
 func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	l, jobs := loop.New("cronjob", nil), loop.NewChildren(loop.Rules[*batchv1.Job]{Kind: "Job"}, nil)
 	cj := &Controller{
@@ -57,7 +57,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	return cj
 }
 
-// Run works until ctx ends and returns when the last write has.
+// Run runs the controller until ctx ends, and returns when its last write has.
 func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx, c.syncs, c.sync) }
 
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {

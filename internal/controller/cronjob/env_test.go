@@ -23,14 +23,14 @@ import (
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// env is a namespace with a CronJob controller. Tests end the Jobs by hand.
+// env is a namespace with a CronJob controller and no Job controller: tests finish the Jobs themselves.
 type env struct {
 	t      testing.TB
 	server *apiservertest.Server
 	client client.Interface
 	api    kubernetes.Interface
 	events *events.Writer
-	// stop ends the controller.
+	// stop stops the controller.
 	stop func()
 }
 
@@ -41,7 +41,7 @@ func start(t testing.TB, o cronjob.Options) *env {
 	return e
 }
 
-// prepare leaves the controller to the caller.
+// prepare returns an env whose controller does not run yet.
 func prepare(t testing.TB) *env {
 	t.Helper()
 	server := apiservertest.Shared(t)
@@ -51,7 +51,7 @@ func prepare(t testing.TB) *env {
 	return e
 }
 
-// run starts a controller that runs until stop is called or the test ends.
+// run starts a controller, which runs until stop is called or the test ends.
 func (e *env) run(o cronjob.Options) {
 	e.t.Helper()
 	e.stop = e.server.Control(cronjob.New(e.client, e.events.Recorder("cronjob-controller"), o))
@@ -96,8 +96,8 @@ func (e *env) edit(name string, change func(*batchv1.CronJobSpec)) *batchv1.Cron
 	return cj
 }
 
-// byHand makes a run on demand, as kubectl create job --from does.
-func (e *env) byHand(cj *batchv1.CronJob, name string) {
+// createManualRun creates a run on demand, as kubectl create job --from does.
+func (e *env) createManualRun(cj *batchv1.CronJob, name string) {
 	e.t.Helper()
 	job := wrappers.MakeJob(name).Namespace(cj.Namespace).Annotation("cronjob.kubernetes.io/instantiate", "manual").
 		OwnerReferences(*metav1.NewControllerRef(cj, core.Kind)).Command("true").Obj()
@@ -106,7 +106,7 @@ func (e *env) byHand(cj *batchv1.CronJob, name string) {
 	}
 }
 
-// end completes a Job as the Job controller does.
+// end writes the status of a Job as a Job controller does when it completes.
 func (e *env) end(name string) {
 	e.t.Helper()
 	job, err := e.client.Jobs().Get(context.Background(), e.server.Namespace, name)
@@ -130,7 +130,7 @@ func (e *env) end(name string) {
 	}
 }
 
-// until waits for a CronJob to be as is wants it.
+// until waits until is reports true for a CronJob.
 func (e *env) until(name, what string, is func(*batchv1.CronJob) bool) *batchv1.CronJob {
 	e.t.Helper()
 	last := &batchv1.CronJob{}
@@ -145,7 +145,7 @@ func (e *env) until(name, what string, is func(*batchv1.CronJob) bool) *batchv1.
 	return last
 }
 
-// untilActive waits for status.active to list these, and no others.
+// untilActive waits until status.active lists exactly these Jobs.
 func (e *env) untilActive(name string, jobs ...string) {
 	e.t.Helper()
 	e.until(name, fmt.Sprintf("active %v", jobs), func(cj *batchv1.CronJob) bool {
@@ -167,20 +167,20 @@ func (e *env) jobs() []batchv1.Job {
 	return list.Items
 }
 
-// untilEvents waits for an event of each of these, as "Reason: message".
+// untilEvents waits until there is an event for each of these prefixes of "Reason: message".
 func (e *env) untilEvents(name string, want ...string) {
 	e.t.Helper()
 	var got []string
 	await.Until(e.t, fmt.Sprintf("events of %s with %q", name, want), func() bool {
-		got = e.told(name)
+		got = e.eventsOf(name)
 		return !slices.ContainsFunc(want, func(w string) bool {
 			return !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) })
 		})
 	}, func() string { return strings.Join(got, "\n") })
 }
 
-// told are the events of a CronJob.
-func (e *env) told(name string) (all []string) {
+// eventsOf returns the events of a CronJob, as "Reason: message".
+func (e *env) eventsOf(name string) (all []string) {
 	e.t.Helper()
 	list, err := e.api.CoreV1().Events(e.server.Namespace).List(context.Background(), metav1.ListOptions{
 		FieldSelector: "involvedObject.kind=CronJob,involvedObject.name=" + name})

@@ -25,10 +25,10 @@ func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *batchv1.CronJob) {
 		if is == nil {
 			c.jobs.Forget(was.UID)
-			c.loop.Queue.Add(loop.Key(was)) // What is known of it is to be forgotten.
+			c.loop.Queue.Add(loop.Key(was)) // The sync drops the state of the deleted CronJob.
 			return
 		}
-		// What another timetable makes due may have been held back until now.
+		// A sync that saw a changed schedule before this handler did has started nothing by it: see scheduleSince.
 		var changed bool
 		c.cronJobs.Update(is, func(s *state) { changed = s.observeSchedule(was, is) })
 		if changed || !c.cronJobs.IsOwn(is) {
@@ -56,7 +56,7 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 	})
 }
 
-// parent returns the UID of the CronJob that a Job belongs to, or what stands for it of a run that was left behind.
+// parent returns the UID of the CronJob that controls a Job, orphanedHeldRuns for an orphaned held run, or nothing.
 func parent(job *batchv1.Job) types.UID {
 	switch ref := owner(job); {
 	case ref != nil:
@@ -67,7 +67,7 @@ func parent(job *batchv1.Job) types.UID {
 	return ""
 }
 
-// isRelevantChange leaves out the changes that come with every pod of a Job.
+// isRelevantChange reports whether a change of a Job matters to its CronJob. The counts of its pods do not.
 func isRelevantChange(was, is *batchv1.Job) bool {
 	return (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 		was.Generation != is.Generation || len(was.Status.Conditions) != len(is.Status.Conditions) ||
@@ -85,12 +85,13 @@ func (c *Controller) enqueueOwner(job *batchv1.Job) {
 	}
 }
 
-// isOrphanedHeldRun reports whether job is a run that is held, and whose CronJob has gone without it.
+// isOrphanedHeldRun reports whether job is a held run that no controller owns, as its CronJob was deleted without it.
 func isOrphanedHeldRun(job *batchv1.Job) bool {
 	return jobcore.IsHeld(job) && metav1.GetControllerOfNoCopy(job) == nil
 }
 
-// orphanedHeldRuns is what the queue and the children call such runs of a namespace. No CronJob has that name.
+// orphanedHeldRuns is the key, in the queue and in Controller.jobs, of all orphaned held runs of a namespace. No CronJob has
+// that key, as its name is empty.
 func orphanedHeldRuns(namespace string) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// missed makes a CronJob that was last due an hour ago.
+// missed creates a CronJob whose last run was due an hour ago.
 func (e *env) missed(name, schedule string, changes ...func(*batchv1.CronJobSpec)) {
 	e.t.Helper()
 	cj := e.create(newCronJob(name, schedule, changes...)).DeepCopy()
@@ -29,7 +29,7 @@ func (e *env) missed(name, schedule string, changes ...func(*batchv1.CronJobSpec
 	}
 }
 
-// halfAnHourAgo is a schedule that was due then, and will be in half an hour.
+// halfAnHourAgo is a schedule that was due half an hour ago, and will be due in half an hour.
 func halfAnHourAgo() string {
 	return fmt.Sprintf("%d * * * *", time.Now().UTC().Add(-30*time.Minute).Minute())
 }
@@ -68,7 +68,7 @@ func TestRunsOnDemandUnderForbidGoOneAfterTheOther(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	cj := e.create(newCronJob("c", never, policy(batchv1.ForbidConcurrent)))
 	for _, name := range []string{"m1", "m2", "m3"} {
-		e.byHand(cj, name)
+		e.createManualRun(cj, name)
 	}
 	e.untilEvents("c", "RunHeld: Job m2 waits", "RunHeld: Job m3 waits")
 	for _, name := range []string{"m1", "m2", "m3"} {
@@ -76,15 +76,15 @@ func TestRunsOnDemandUnderForbidGoOneAfterTheOther(t *testing.T) {
 		e.end(name)
 	}
 	e.untilActive("c")
-	e.untilEvents("c", "RunReleased: Job m2 goes on", "RunReleased: Job m3 goes on")
+	e.untilEvents("c", "RunReleased: Resumed job m2", "RunReleased: Resumed job m3")
 }
 
 func TestAHeldRunThatItsCronJobLeftBehindGoesOn(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	e.stop()
 	cj := e.create(newCronJob("c", never, policy(batchv1.ForbidConcurrent)))
-	e.byHand(cj, "m1")
-	e.byHand(cj, "m2")
+	e.createManualRun(cj, "m1")
+	e.createManualRun(cj, "m2")
 	held, err := e.client.Jobs().Get(t.Context(), e.server.Namespace, "m2")
 	if err != nil || !jobcore.IsHeld(held) {
 		t.Fatalf("m2 is not held: %v, %v", held, err)
@@ -102,13 +102,13 @@ func TestAHeldRunThatItsCronJobLeftBehindGoesOn(t *testing.T) {
 func TestRunsOnDemandUnderReplace(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	cj := e.create(newCronJob("c", never, policy(batchv1.ReplaceConcurrent)))
-	e.byHand(cj, "m1")
+	e.createManualRun(cj, "m1")
 	e.untilActive("c", "m1")
 	await.Until(e.t, "the clock to show another second", func() bool {
 		m1, err := e.client.Jobs().Get(context.Background(), e.server.Namespace, "m1")
 		return err == nil && time.Now().Truncate(time.Second).After(m1.CreationTimestamp.Time)
 	}, func() string { return "" })
-	e.byHand(cj, "m2")
+	e.createManualRun(cj, "m2")
 	e.untilActive("c", "m2")
 	e.untilEvents("c", "SuccessfulDelete: Deleted job m1")
 	if jobs := e.jobs(); len(jobs) != 1 {
@@ -130,7 +130,7 @@ func TestAControllerThatWasAwayStartsWhatIsDueOnce(t *testing.T) {
 	for _, j := range e.jobs() {
 		seen[j.Annotations[batchv1.CronJobScheduledTimestampAnnotation]] = true
 	}
-	// Minutes may have passed meanwhile.
+	// More due times may have come during the test.
 	most := 1 + int(time.Since(due)/time.Minute)
 	if n := len(e.jobs()); n > most || len(seen) != n {
 		t.Errorf("%d Jobs for %d due times", n, len(seen))
@@ -145,12 +145,12 @@ func TestAScheduleThatIsChangedWhileSuspendedCountsForAllThatWasMissed(t *testin
 	e.until("c", "what was missed has started", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) == 1 })
 }
 
-// kubernetes/kubernetes#63371: the change is seen by the controller that runs.
+// kubernetes/kubernetes#63371. The controller runs while the schedule changes.
 func TestAScheduleThatIsChangedDoesNotCountForTheTimeBefore(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	e.missed("c", never)
 	cj := e.edit("c", func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() })
-	e.byHand(cj, "m") // The controller sees it after the change.
+	e.createManualRun(cj, "m") // The controller observes it after the change.
 	cj = e.until("c", "the run on demand is active", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) > 0 })
 	if len(e.jobs()) != 1 {
 		t.Errorf("%d Jobs, want the one by hand; status %+v", len(e.jobs()), cj.Status)
@@ -159,24 +159,24 @@ func TestAScheduleThatIsChangedDoesNotCountForTheTimeBefore(t *testing.T) {
 
 func TestARunThatWasReplacedIsNotMissed(t *testing.T) {
 	e := prepare(t)
-	e.client = answersLate{e.client}
+	e.client = deletesLate{e.client}
 	e.run(cronjob.Options{})
 	cj := e.create(newCronJob("c", never, policy(batchv1.ReplaceConcurrent)))
-	e.byHand(cj, "m1")
+	e.createManualRun(cj, "m1")
 	e.untilActive("c", "m1")
-	e.byHand(cj, "m2")
+	e.createManualRun(cj, "m2")
 	e.untilActive("c", "m2")
 	e.end("m2")
 	e.untilEvents("c", "SuccessfulDelete: Deleted job m1", "SawCompletedJob: Saw completed job: m2")
-	if told := e.told("c"); slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, "MissingJob") }) {
-		t.Errorf("events %q", told)
+	if events := e.eventsOf("c"); slices.ContainsFunc(events, func(s string) bool { return strings.HasPrefix(s, "MissingJob") }) {
+		t.Errorf("events %q", events)
 	}
 }
 
-// answersLate is a client whose deletion of a Job returns when the informer shows that it is gone.
-type answersLate struct{ client.Interface }
+// deletesLate is a client whose deletion of a Job returns only when the informer no longer has the Job.
+type deletesLate struct{ client.Interface }
 
-func (c answersLate) Jobs() client.Resource[*batchv1.Job] { return jobsLate{c.Interface.Jobs()} }
+func (c deletesLate) Jobs() client.Resource[*batchv1.Job] { return jobsLate{c.Interface.Jobs()} }
 
 type jobsLate struct{ client.Resource[*batchv1.Job] }
 

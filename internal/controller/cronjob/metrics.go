@@ -8,7 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// metrics carry kube-controller-manager's names.
+// metrics have the names that kube-controller-manager uses.
 type metrics struct {
 	startLateness prometheus.Histogram
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// many is how many CronJobs are due at once: go test -run AllThatAreDue -cronjobs 10000 -v
+// For example: go test -run AllThatAreDue -cronjobs 10000 -v
 var (
 	many  = flag.Int("cronjobs", 1000, "how many CronJobs are due at once")
 	syncs = flag.Int("syncs", 16, "how many are worked on at the same time")
@@ -24,7 +24,7 @@ func TestAllThatAreDueAtOnceStart(t *testing.T) {
 	e.stop()
 	n := *many
 	if testing.Short() {
-		n = min(n, 200) // The race detector makes much of them.
+		n = min(n, 200) // The race detector makes them slow.
 	}
 	const writers = 64
 	schedule := halfAnHourAgo()

@@ -10,37 +10,38 @@ import (
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
 
-// state is what the controller keeps of a CronJob between two syncs. Where it is lost, the times before a change of the
-// schedule count as if they had been due by the new one, and what lasts is told once more.
+// state is what the controller keeps of a CronJob between two syncs. If it is lost, times before a change of the schedule
+// count as due by the new schedule, and events that were recorded already are recorded once more.
 type state struct {
-	// lastSchedule is the timetable that the handlers were told of last, nil if of none, and since is when that changed.
+	// lastSchedule is the schedule that the handlers observed last, nil if none; since is when they observed its last change.
 	lastSchedule *scheduleAndZone
 	since        time.Time
-	// events are those of the last decision, so that what lasts is told once.
+	// events are those of the last decision: an event is recorded only if the last decision did not have it.
 	events []core.Event
 }
 
-// scheduleAndZone is what makes times due.
+// scheduleAndZone are the fields of the spec that determine due times.
 type scheduleAndZone struct{ schedule, zone string }
 
 func scheduleAndZoneOf(cj *batchv1.CronJob) scheduleAndZone {
 	return scheduleAndZone{cj.Spec.Schedule, ptr.Deref(cj.Spec.TimeZone, "")}
 }
 
-// observeSchedule takes in what the handlers are told, and returns whether that is another timetable. A change during a suspension
-// has no time: what was missed then counts by the schedule that is resumed, as it would after a restart of the controller.
+// observeSchedule takes in a CronJob from the handlers, and reports whether its schedule changed. A change while the CronJob is
+// suspended does not set since: times missed then are due by the schedule in force when it is resumed, as after a restart
+// of the controller.
 func (s *state) observeSchedule(was, is *batchv1.CronJob) (changed bool) {
-	told := scheduleAndZoneOf(is)
-	changed = was != nil && scheduleAndZoneOf(was) != told
+	current := scheduleAndZoneOf(is)
+	changed = was != nil && scheduleAndZoneOf(was) != current
 	if changed && !ptr.Deref(is.Spec.Suspend, false) {
 		s.since = time.Now()
 	}
-	s.lastSchedule = &told
+	s.lastSchedule = &current
 	return changed
 }
 
-// scheduleSince returns since when the timetable of cj is in force; zero if it was not seen to change. The informer may
-// show, and the server answer, one that the handlers are not told of yet: until they are, that has just begun.
+// scheduleSince returns since when the schedule of cj is in force; zero if no change of it was observed. If the handlers have
+// not observed this schedule yet, it is in force from now on: cj, from the cache or the server, may be ahead of them.
 func (s *state) scheduleSince(cj *batchv1.CronJob) time.Time {
 	if s.lastSchedule != nil && *s.lastSchedule != scheduleAndZoneOf(cj) {
 		return time.Now()
@@ -48,13 +49,13 @@ func (s *state) scheduleSince(cj *batchv1.CronJob) time.Time {
 	return s.since
 }
 
-// news returns the events that the last decision did not have.
-func (s *state) news(events []core.Event) (news []core.Event) {
+// newEvents returns the events that the last decision did not have, and keeps all for the next call.
+func (s *state) newEvents(events []core.Event) (added []core.Event) {
 	for _, e := range events {
 		if !slices.Contains(s.events, e) {
-			news = append(news, e)
+			added = append(added, e)
 		}
 	}
 	s.events = events
-	return news
+	return added
 }

@@ -13,8 +13,8 @@ import (
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
 
-// decide is one round of a sync. Nothing is started or stopped for a version that may not be the newest: the run may have
-// ended long ago, and its Job be gone.
+// decide is one round of a sync. It starts and replaces nothing unless cj is confirmed to be the newest version: by an older
+// one, a run that finished long ago, and whose Job was deleted, would be due again.
 func (c *Controller) decide(ctx context.Context, cj *batchv1.CronJob, confirmed bool) (again bool, err error) {
 	obs, err := c.observe(ctx, cj)
 	if err != nil {
@@ -32,8 +32,8 @@ func (c *Controller) decide(ctx context.Context, cj *batchv1.CronJob, confirmed 
 	return d.RequeueAfterStatus, c.apply(ctx, cj, &d)
 }
 
-// apply carries a decision out: the Job before the status that lists it, the deletion of Jobs after the status that tells
-// their end, events after what they tell.
+// apply carries out a decision: it creates the Job before it writes the status that lists it, records events after that
+// write, and deletes Jobs once the status has their end.
 func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) error {
 	started, failed := c.start(ctx, cj, d)
 	next := d.Status(started)
@@ -44,16 +44,15 @@ func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 			return errors.Join(failed, err)
 		}
 	}
-	var news []core.Event
-	c.cronJobs.Update(cj, func(s *state) { news = s.news(d.Events) })
-	for _, e := range news {
+	var added []core.Event
+	c.cronJobs.Update(cj, func(s *state) { added = s.newEvents(d.Events) })
+	for _, e := range added {
 		c.recorder.Event(cj, e.Type, e.Reason, e.Message)
 	}
 	return errors.Join(failed, c.delete(ctx, cj, d.DeleteHistory))
 }
 
-// resumeOrphanedHeldRuns resumes the runs of a namespace that are held and have no CronJob any more: it was deleted, without
-// them, while no controller was there.
+// resumeOrphanedHeldRuns resumes the held runs of a namespace whose CronJob was deleted without them while no controller ran.
 func (c *Controller) resumeOrphanedHeldRuns(ctx context.Context, key types.NamespacedName) error {
 	var failed error
 	for _, run := range c.jobs.Of(types.UID(key.String())) {

@@ -23,7 +23,8 @@ var (
 	scheduledJobKind = stintv1.SchemeGroupVersion.WithKind("ScheduledJob")
 )
 
-// chain is who owns whom: the root two Jobs, each Job two pods. One pod has a finalizer of somebody else.
+// chain is a tree of owners: the root owns two Jobs, each of them two pods, and job-a the pod "held", which has a finalizer
+// of another controller.
 type chain struct {
 	*world
 	root client.Object
@@ -79,7 +80,7 @@ func (w *world) pod(name string, job *batchv1.Job, finalizers ...string) {
 	}
 }
 
-// release removes the finalizer of somebody else.
+// release removes the other controller's finalizer.
 func (w *world) release() {
 	w.Helper()
 	pod, err := w.direct.Pods().Get(context.Background(), "default", "held")
@@ -98,7 +99,7 @@ func (c chain) delete(how metav1.DeletionPropagation) {
 	}
 }
 
-// resource is the kind of the root, of the server that runs now.
+// resource returns the root's resource on the server that runs now.
 func (c chain) resource() client.Resource[client.Object] {
 	c.Helper()
 	for _, k := range c.direct.Kinds() {
@@ -110,7 +111,7 @@ func (c chain) resource() client.Resource[client.Object] {
 	return nil
 }
 
-// left are the names of all that is there; those that are on their way out have a minus.
+// left returns the names of the objects that exist; objects that are being deleted have a minus.
 func (c chain) left() []string {
 	c.Helper()
 	var all []string
@@ -146,13 +147,13 @@ func (c chain) comesTo(want ...string) {
 	}
 }
 
-// ownersOf are how many owners a Job has.
+// ownersOf returns how many owners a Job has.
 func (c chain) ownersOf(job string) int { return len(c.job(job).OwnerReferences) }
 
 func TestChains(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		how metav1.DeletionPropagation
-		// held is what is left while the finalizer of somebody else holds up a pod, then what is left after it.
+		// held is what is left while the other controller's finalizer is on a pod, after is what is left in the end.
 		held, after []string
 	}{
 		"in the background, owners do not wait": {metav1.DeletePropagationBackground,
@@ -166,7 +167,7 @@ func TestChains(t *testing.T) {
 		for _, kind := range []schema.GroupVersionKind{cronJobKind, scheduledJobKind} {
 			for _, restarts := range []bool{false, true} {
 				if restarts && kind == cronJobKind {
-					continue // What a restart forgets has no kinds.
+					continue // The state that a restart loses does not depend on the kind.
 				}
 				name := kind.Kind + ": " + sentence
 				if restarts {
@@ -175,7 +176,7 @@ func TestChains(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					tree := start(t).chain(kind)
 					if restarts {
-						tree.restart(false) // Nobody collects when the root is deleted.
+						tree.restart(false) // No collector runs when the root is deleted.
 					}
 					tree.delete(c.how)
 					if restarts {
@@ -209,7 +210,7 @@ func TestAJobOfTheMiddleGoesAlone(t *testing.T) {
 	}
 }
 
-// The owner's own finalizer holds up nothing but itself.
+// Dependents do not wait for another finalizer of their owner.
 func TestAFinalizerOfTheOwnerHoldsUpOnlyTheOwner(t *testing.T) {
 	w := start(t)
 	root := w.configMap("root")
@@ -230,7 +231,7 @@ func TestAFinalizerOfTheOwnerHoldsUpOnlyTheOwner(t *testing.T) {
 	}
 }
 
-// A person who has second thoughts, or no patience, may choose again while the first choice is being carried out.
+// A user may delete an object again with another propagation policy while the first deletion is in progress.
 func TestTheLastChoiceCounts(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		first, then metav1.DeletionPropagation

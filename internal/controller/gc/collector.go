@@ -30,21 +30,21 @@ const (
 	firstRetry, lastRetry = 5 * time.Millisecond, 30 * time.Second
 )
 
-// Collector collects the garbage of one API server.
+// Collector is the garbage collector of one API server.
 type Collector struct {
 	kinds    []*kind
 	owners   *owners
 	recorder record.EventRecorder
 	queue    workqueue.TypedRateLimitingInterface[item]
-	// ready: the caches are full. Before, an owner that is not in its cache means nothing.
+	// ready is true once the informers have synced. Before that, an owner may exist though it is not cached.
 	ready atomic.Bool
-	// waiting holds, for an owner that waits for its dependents, the UID of one of them.
+	// waiting maps the UID of an owner that waits for its dependents to the UID of one of these.
 	waiting sync.Map
-	// watching is what kept New from watching a kind.
-	watching error
+	// watchErr is why New could not watch a kind; Run returns it.
+	watchErr error
 }
 
-// References may name either of the groups that Jobs are served in.
+// Jobs are served in two groups; an owner reference may name either.
 var (
 	jobs    = batchv1.SchemeGroupVersion.WithKind("Job").GroupKind()
 	oldJobs = v1beta1.SchemeGroupVersion.WithKind("Job").GroupKind()
@@ -69,7 +69,7 @@ func New(c client.Interface, recorder record.EventRecorder) *Collector {
 		if served.GroupKind() == jobs {
 			gc.owners.kinds[oldJobs] = k
 		}
-		gc.watching = errors.Join(gc.watching, gc.watch(k))
+		gc.watchErr = errors.Join(gc.watchErr, gc.watch(k))
 	}
 	return gc
 }
@@ -84,15 +84,15 @@ func (c *Collector) watch(k *kind) error {
 	return nil
 }
 
-// ignored kinds own nothing and are owned by nobody, and come in great numbers.
+// ignored reports whether the kind has no owners and no dependents, and too many objects to watch them for nothing.
 func ignored(gvk schema.GroupVersionKind) bool {
 	return gvk.Kind == "Event"
 }
 
-// Run works until ctx ends.
+// Run collects garbage until ctx ends.
 func (c *Collector) Run(ctx context.Context) error {
-	if c.watching != nil {
-		return c.watching
+	if c.watchErr != nil {
+		return c.watchErr
 	}
 	synced := make([]cache.InformerSynced, 0, len(c.kinds))
 	for _, k := range c.kinds {
@@ -139,7 +139,7 @@ func (c *Collector) next(ctx context.Context) bool {
 	return true
 }
 
-// examine does what is to be done with one object. Again asks for another look after a while.
+// examine syncs one object. It returns again to have the object requeued with backoff.
 func (c *Collector) examine(ctx context.Context, i item) (again bool, err error) {
 	obj, ok := i.kind.cached(i.namespace, i.name, i.uid)
 	if !ok {
@@ -176,7 +176,7 @@ func (c *Collector) apply(ctx context.Context, i item, obj client.Object, d Deci
 	return err
 }
 
-// edit carries out a decision that changes the object's metadata.
+// edit applies a decision that changes the object's metadata.
 func (d Decision) edit(o metav1.Object) {
 	named := func(ref metav1.OwnerReference) bool { return slices.Contains(d.Owners, ref.UID) }
 	switch d.Verb {

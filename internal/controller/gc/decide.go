@@ -5,19 +5,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// OwnerState is where an owner stands.
+// OwnerState is what an owner means for its dependents.
 type OwnerState int
 
 const (
-	// Solid: it exists and keeps its dependents. So does one that is being deleted, until it is gone.
+	// Solid: it exists and keeps its dependents. An owner that is deleted in the background is solid until it is removed.
 	Solid OwnerState = iota
-	// Absent: it is gone or never was.
+	// Absent: it does not exist.
 	Absent
 	// Draining: it is being deleted in the foreground and waits for its dependents.
 	Draining
-	// Orphaning: it is being deleted, and its dependents shall stay.
+	// Orphaning: it is being deleted, and its dependents stay.
 	Orphaning
-	// Unverifiable: nobody here can tell, for its kind is not served or cannot own this object.
+	// Unverifiable: it is not known whether it exists, as its kind is not served or cannot own this object.
 	Unverifiable
 )
 
@@ -27,7 +27,7 @@ type Owner struct {
 	State OwnerState
 }
 
-// Observation is all that counts for one object.
+// Observation is all that a decision about one object depends on.
 type Observation struct {
 	// State is the object's own, as its dependents see it: Solid, Draining or Orphaning.
 	State OwnerState
@@ -37,13 +37,13 @@ type Observation struct {
 	Foreground, Orphan bool
 	// Owners are in the order of its references.
 	Owners []Owner
-	// Dependents: something names it as an owner. Blocked: something that blocks its deletion.
+	// Dependents: an object names it as an owner. Blocked: an object does so with blockOwnerDeletion.
 	Dependents, Blocked bool
 	// Cycle: it waits, through other draining objects, for itself.
 	Cycle bool
 }
 
-// Verb says what to do with an object.
+// Verb is the kind of a Decision.
 type Verb int
 
 const (
@@ -53,7 +53,7 @@ const (
 	Delete
 	// Release removes the references to the decision's Owners.
 	Release
-	// Unblock sets blockOwnerDeletion to false in the references to the decision's Owners.
+	// Unblock removes blockOwnerDeletion from the references to the decision's Owners.
 	Unblock
 	// Finalize removes the decision's Finalizer.
 	Finalize
@@ -73,14 +73,14 @@ var rules = []func(Observation) (Decision, bool){
 	drained,
 	breaksCycle,
 	leftByDependents,
-	goingAnyway,
+	alreadyDeleted,
 	ownerless,
 	keptByAnOwner,
 	goesBeforeItsOwner,
 	garbage,
 }
 
-// Decide tells what to do with an object.
+// Decide returns what to do with an object.
 func Decide(o Observation) Decision {
 	for _, rule := range rules {
 		if d, ok := rule(o); ok {
@@ -100,7 +100,7 @@ func drained(o Observation) (Decision, bool) {
 	return Decision{Verb: Finalize, Finalizer: metav1.FinalizerDeleteDependents}, o.State == Draining && !o.Blocked
 }
 
-// breaksCycle lets the owners in a cycle go ahead: there is no order among them to keep.
+// breaksCycle lets owners that wait for each other be removed in any order.
 func breaksCycle(o Observation) (Decision, bool) {
 	return Decision{Verb: Unblock, Owners: o.owners(Draining)}, o.State == Draining && o.Cycle
 }
@@ -109,7 +109,7 @@ func leftByDependents(o Observation) (Decision, bool) {
 	return Decision{Verb: Finalize, Finalizer: metav1.FinalizerOrphanDependents}, o.State == Orphaning && !o.Dependents
 }
 
-func goingAnyway(o Observation) (Decision, bool) { return Decision{}, o.Deleting }
+func alreadyDeleted(o Observation) (Decision, bool) { return Decision{}, o.Deleting }
 
 func ownerless(o Observation) (Decision, bool) { return Decision{}, len(o.Owners) == 0 }
 
@@ -132,7 +132,7 @@ func goesBeforeItsOwner(o Observation) (Decision, bool) {
 		len(o.owners(Draining)) > 0 && o.Dependents
 }
 
-// garbage has no owner left. A finalizer that it has already is a choice somebody made for its dependents.
+// garbage has no owner left. If it has one of the two finalizers, a client has already chosen the propagation policy.
 func garbage(o Observation) (Decision, bool) {
 	propagation := metav1.DeletePropagationBackground
 	switch {

@@ -14,7 +14,7 @@ const (
 	orphan     = metav1.DeletePropagationOrphan
 )
 
-// owned makes owners "a", "b" … in these states.
+// owned returns owners "a", "b" … in these states.
 func owned(states ...OwnerState) []Owner {
 	var all []Owner
 	for i, s := range states {

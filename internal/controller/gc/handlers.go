@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// handlers turn what an informer of kind k says into items to look at. They run for every change of every object, so
-// the common case (a pod whose owner lives) must end after a look into a cache.
+// handlers returns the event handlers of kind k, which add items to the queue. They run for every change of every object,
+// so in the common case, a pod whose owner exists, they only read a cache.
 func (c *Collector) handlers(k *kind) cache.ResourceEventHandlerFuncs {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) {
@@ -34,7 +34,7 @@ func (c *Collector) handlers(k *kind) cache.ResourceEventHandlerFuncs {
 	}
 }
 
-// enqueueAll makes up for what happened before the caches were filled: the handlers kept still then.
+// enqueueAll handles all cached objects as new ones: before the informers had synced, the handlers ignored every event.
 func (c *Collector) enqueueAll() {
 	for _, k := range c.kinds {
 		for _, found := range k.cache.List() {
@@ -69,10 +69,10 @@ func (c *Collector) changed(k *kind, before, now metav1.Object) {
 		equality.Semantic.DeepEqual(before.GetOwnerReferences(), now.GetOwnerReferences()) {
 		return
 	}
-	if stateOf(before) != stateOf(now) && stateOf(now) != Solid { // More than once, where somebody chooses again.
+	if stateOf(before) != stateOf(now) && stateOf(now) != Solid { // Again if it is deleted with another propagation policy.
 		c.enqueueDependents(now)
 	}
-	c.wakeOwners(before)
+	c.enqueueOwners(before)
 	c.added(k, now)
 }
 
@@ -81,7 +81,7 @@ func (c *Collector) gone(obj metav1.Object) {
 	if c.enqueueDependents(obj) > 0 {
 		c.owners.deletedOwners.Add(obj.GetUID(), nil)
 	}
-	c.wakeOwners(obj)
+	c.enqueueOwners(obj)
 }
 
 func (c *Collector) enqueueDependents(owner metav1.Object) int {
@@ -97,9 +97,9 @@ func (c *Collector) enqueueDependents(owner metav1.Object) int {
 	return n
 }
 
-// wakeOwners looks at the owners that waited for dependent. An owner of many dependents notes one that it waits for
-// and is left alone until that one changes; else the deletion of n dependents would cost n² looks.
-func (c *Collector) wakeOwners(dependent metav1.Object) {
+// enqueueOwners queues the owners that wait for dependent. An owner waits for one of its dependents at a time and is not
+// queued for the others; otherwise the deletion of n dependents would read n² of them.
+func (c *Collector) enqueueOwners(dependent metav1.Object) {
 	for _, ref := range dependent.GetOwnerReferences() {
 		owner, ok := c.owners.cached(dependent, ref)
 		if !ok || stateOf(owner) == Solid {

@@ -29,13 +29,13 @@ func ownerUIDs(obj any) ([]string, error) {
 	return uids, nil
 }
 
-// kind is one kind of object and its cache.
+// kind is one kind of object and its informer's cache.
 type kind struct {
 	client.Kind
 	cache cache.Indexer
 }
 
-// item names one object for ever.
+// item identifies one object; another object of the same name is another item.
 type item struct {
 	kind            *kind
 	namespace, name string
@@ -50,7 +50,7 @@ func (k *kind) item(obj metav1.Object) item {
 	return item{kind: k, namespace: obj.GetNamespace(), name: obj.GetName(), uid: obj.GetUID()}
 }
 
-// cached returns the object of this name and UID, if the cache has it.
+// cached returns the object of this name and UID, if it is cached.
 func (k *kind) cached(namespace, name string, uid types.UID) (client.Object, bool) {
 	key := name
 	if namespace != "" {
@@ -64,11 +64,11 @@ func (k *kind) cached(namespace, name string, uid types.UID) (client.Object, boo
 	return obj, ok && obj.GetUID() == uid
 }
 
-// dependentsOf lists the objects of this kind that name an owner of that UID.
+// dependentsOf returns the cached objects of this kind that name an owner of that UID.
 func (k *kind) dependentsOf(owner types.UID) []any {
 	found, err := k.cache.ByIndex(byOwner, string(owner))
 	if err != nil {
-		return nil // the index exists: New made it
+		return nil // New has added the index.
 	}
 	return found
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is an API server as far as deletion goes, for decisions only: names are UIDs, one namespace.
+// model simulates how an API server deletes objects. It has one namespace, and each UID is the object's name.
 type model map[types.UID]*metav1.ObjectMeta
 
 var _ ownerGraph = model{}
@@ -71,7 +71,7 @@ func (m model) reap(o *metav1.ObjectMeta) {
 	}
 }
 
-// step decides on one object and applies the decision; false if there was nothing to do.
+// step decides on one object and applies the decision. It returns false if there was nothing to do.
 func (m model) step(t *rapid.T, uid types.UID) bool {
 	obj := m[uid]
 	o, _, err := observe(m, obj)
@@ -94,7 +94,7 @@ func (m model) step(t *rapid.T, uid types.UID) bool {
 	return true
 }
 
-// settle steps through the objects in any order until nothing is left to do.
+// settle calls step for objects in random order until nothing is left to do.
 func (m model) settle(t *rapid.T) {
 	for budget := 50 * (len(m) + 1); budget > 0; budget-- {
 		var busy []types.UID
@@ -111,14 +111,14 @@ func (m model) settle(t *rapid.T) {
 	t.Fatal("decisions never come to rest")
 }
 
-// drawModel draws owners that never were, objects that own themselves, and cycles. It draws few objects half of the
-// time, or cycles would be rare.
+// drawModel also draws owners that do not exist, objects that own themselves, and cycles. It draws few objects half of the
+// time, as cycles are rare among many.
 func drawModel(t *rapid.T) model {
 	m := model{}
 	n := rapid.OneOf(rapid.IntRange(1, 3), rapid.IntRange(4, 9)).Draw(t, "objects")
 	for i := range n {
 		o := &metav1.ObjectMeta{Name: fmt.Sprint("o", i), UID: types.UID(fmt.Sprint("o", i))}
-		owners := rapid.SliceOfNDistinct(rapid.IntRange(0, n), 0, 3, rapid.ID[int]).Draw(t, "owners") // n never was
+		owners := rapid.SliceOfNDistinct(rapid.IntRange(0, n), 0, 3, rapid.ID[int]).Draw(t, "owners") // n does not exist
 		for _, owner := range owners {
 			block := rapid.IntRange(0, 3).Draw(t, "block") > 0
 			o.OwnerReferences = append(o.OwnerReferences,
@@ -177,13 +177,13 @@ func TestOrphansStay(t *testing.T) {
 	})
 }
 
-// In a foreground deletion nobody goes before what blocks it.
+// In a foreground deletion no object is removed before the objects that block it.
 func TestForegroundDeletionGoesFromTheLeavesUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := model{}
 		n := rapid.IntRange(2, 9).Draw(t, "objects")
 		parent := map[types.UID]types.UID{}
-		for i := range n { // a tree: everybody but the root has one owner of a lower number, and blocks it
+		for i := range n { // A tree: every object but the root has one owner, of a lower number, and blocks it.
 			uid := types.UID(fmt.Sprint("o", i))
 			o := &metav1.ObjectMeta{Name: string(uid), UID: uid}
 			if i > 0 {

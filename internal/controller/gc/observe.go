@@ -7,17 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ownerGraph answers what an observation must know beside the object itself.
+// ownerGraph has the owners and dependents of an observed object.
 type ownerGraph interface {
-	// owner tells where the owner that dependent names stands.
+	// owner returns the state of an owner that dependent names.
 	owner(dependent metav1.Object, ref metav1.OwnerReference) (OwnerState, error)
-	// known returns that owner if it is at hand, without asking anybody.
+	// known returns that owner if it is cached.
 	known(dependent metav1.Object, ref metav1.OwnerReference) (metav1.Object, bool)
-	// dependents lists the objects that name owner.
+	// dependents returns the objects that name owner.
 	dependents(owner metav1.Object) []metav1.Object
 }
 
-// observe gathers what counts for obj. The blocker, where there is one, is a dependent that obj waits for.
+// observe returns the observation of obj, and as blocker the UID of one dependent that obj waits for, or "".
 func observe(w ownerGraph, obj metav1.Object) (o Observation, blocker types.UID, err error) {
 	o = Observation{
 		State:      stateOf(obj),
@@ -39,7 +39,7 @@ func observe(w ownerGraph, obj metav1.Object) (o Observation, blocker types.UID,
 
 func (o *Observation) observeDependents(w ownerGraph, obj metav1.Object) (blocker types.UID) {
 	if o.State == Solid && len(o.Owners) == 0 {
-		return "" // no rule asks
+		return "" // No rule reads Dependents or Blocked.
 	}
 	for _, d := range w.dependents(obj) {
 		o.Dependents = true
@@ -54,7 +54,7 @@ func (o *Observation) observeDependents(w ownerGraph, obj metav1.Object) (blocke
 	return ""
 }
 
-// stateOf is where obj stands for its dependents.
+// stateOf returns the state of obj as its dependents see it.
 func stateOf(obj metav1.Object) OwnerState {
 	switch {
 	case obj.GetDeletionTimestamp() == nil:
@@ -73,8 +73,8 @@ func blocks(dependent metav1.Object, owner types.UID) bool {
 	})
 }
 
-// waitsForItself walks up from obj through draining owners that wait for the object below, and looks for obj.
-// Owners are few, dependents are many: up is the cheap direction.
+// waitsForItself reports whether obj is among its own draining owners, their owners and so on, as far as each blocks the
+// next. It follows owners, as an object has fewer owners than dependents.
 func waitsForItself(w ownerGraph, obj metav1.Object) bool {
 	seen := map[types.UID]bool{}
 	next := []metav1.Object{obj}

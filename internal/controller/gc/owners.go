@@ -11,25 +11,25 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// ownerCacheSize bounds what is kept about owners that are gone.
+// ownerCacheSize is how many owners each of the caches of owners holds.
 const ownerCacheSize = 4096
 
-// reference is an owner as a dependent names it, with the namespace to look in.
+// reference is an owner reference of a dependent, with the namespace in which to look for the owner.
 type reference struct {
 	schema.GroupKind
 	namespace, name string
 	uid             types.UID
 }
 
-// owners knows the owners of all objects: from the caches, else from the API server.
+// owners finds the owners of all objects, in the informers' caches or live.
 type owners struct {
 	kinds map[schema.GroupKind]*kind
-	// absent holds references that the API server said are of no object, and whether another namespace has the
-	// UID. A UID never comes back.
+	// absent holds references whose owner a live read has shown to be absent, each with whether an object in another
+	// namespace has the UID. A UID is never used again.
 	absent *lru.Cache
-	// deletedOwners holds the UIDs of owners that were seen to go.
+	// deletedOwners holds the UIDs of owners that were removed from an informer's cache.
 	deletedOwners *lru.Cache
-	// orphaned holds the UIDs of owners whose dependents were to stay. A dependent that shows up late stays too.
+	// orphaned holds the UIDs of owners whose dependents were orphaned. A dependent that is created later stays too.
 	orphaned *lru.Cache
 }
 
@@ -42,7 +42,8 @@ func newOwners() *owners {
 	}
 }
 
-// resolve tells in which kind and under what name to look for an owner; not ok if it cannot own dependent.
+// resolve returns the kind and the name to look for an owner. It is not ok if the kind is not served or cannot own
+// dependent.
 func (o *owners) resolve(dependent metav1.Object, ref metav1.OwnerReference) (k *kind, r reference, ok bool) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -59,7 +60,7 @@ func (o *owners) resolve(dependent metav1.Object, ref metav1.OwnerReference) (k 
 	return k, r, !k.Namespaced || r.namespace != ""
 }
 
-// cached returns an owner that the caches hold.
+// cached returns the owner that ref names, if it is cached.
 func (o *owners) cached(dependent metav1.Object, ref metav1.OwnerReference) (metav1.Object, bool) {
 	k, r, ok := o.resolve(dependent, ref)
 	if !ok {
@@ -69,29 +70,29 @@ func (o *owners) cached(dependent metav1.Object, ref metav1.OwnerReference) (met
 	return obj, ok
 }
 
-// verify reads an owner that the caches do not hold from the API server. Foreign tells that an absent owner's UID
-// belongs to an object of another namespace.
-func (o *owners) verify(ctx context.Context, k *kind, r reference) (state OwnerState, foreign bool, err error) {
+// verify reads an owner live that is not cached. InOther means that the owner is absent and that its UID belongs to an
+// object in another namespace.
+func (o *owners) verify(ctx context.Context, k *kind, r reference) (state OwnerState, inOther bool, err error) {
 	if _, ok := o.orphaned.Get(r.uid); ok {
 		return Orphaning, false, nil
 	}
-	if foreign, ok := o.absent.Get(r); ok {
-		return Absent, foreign.(bool), nil
+	if inOther, ok := o.absent.Get(r); ok {
+		return Absent, inOther.(bool), nil
 	}
 	obj, err := k.Get(ctx, r.namespace, r.name)
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && obj.GetUID() != r.uid:
-		_, departed := o.deletedOwners.Get(r.uid)
-		foreign = !departed && k.hasInOtherNamespace(r.uid, r.namespace)
-		o.absent.Add(r, foreign)
-		return Absent, foreign, nil
+		_, wasDeleted := o.deletedOwners.Get(r.uid)
+		inOther = !wasDeleted && k.hasInOtherNamespace(r.uid, r.namespace)
+		o.absent.Add(r, inOther)
+		return Absent, inOther, nil
 	case err != nil:
 		return Unverifiable, false, fmt.Errorf("look for owner %s %s/%s: %w", r.Kind, r.namespace, r.name, err)
 	}
 	return stateOf(obj), false, nil
 }
 
-// hasInOtherNamespace scans: it is asked only about references that nobody should have made.
+// hasInOtherNamespace reads the whole cache: it is called only for references that are invalid.
 func (k *kind) hasInOtherNamespace(uid types.UID, namespace string) bool {
 	for _, found := range k.cache.List() {
 		if obj, ok := found.(metav1.Object); ok && obj.GetUID() == uid {

@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// Whoever owns whom, and whatever is deleted how, again and again and all at once: in the end nothing waits, nothing
-// names what is gone, and what nobody deleted and no deleted object owned is there.
+// Random owners, deleted in random ways, several times and at once. In the end no deletion waits, no object names an owner
+// that is gone, and an object exists unless it or one of its owners was deleted.
 func TestAnyFamilyComesToRest(t *testing.T) {
 	w := start(t)
 	for seed := range uint64(25) {
@@ -67,7 +67,7 @@ func (f *family) modify(member *corev1.ConfigMap, change func(*corev1.ConfigMap)
 	}
 }
 
-// release removes the finalizers of somebody else, which have held up some of what was to happen.
+// release removes the finalizers of another controller, which have held up some deletions.
 func (f *family) release() {
 	f.collects()
 	for _, member := range f.members {
@@ -82,9 +82,9 @@ func (f *family) shrink() {
 	name := f.members[0].Name
 	for range 2 + f.rand.IntN(4) {
 		if f.rand.IntN(2) == 0 {
-			f.collects() // What was chosen before has begun.
+			f.collects() // The deletions before have begun.
 		}
-		if f.rand.IntN(2) == 0 { // Else the same once more, in another way.
+		if f.rand.IntN(2) == 0 { // Otherwise the same object is deleted again, perhaps with another policy.
 			name = f.members[f.rand.IntN(len(f.members))].Name
 		}
 		how := policies[f.rand.IntN(len(policies))]
@@ -96,7 +96,7 @@ func (f *family) shrink() {
 	}
 }
 
-// rests waits until all is well, or tells what is not.
+// rests waits until unrest finds nothing, or fails with what it finds.
 func (f *family) rests(seed uint64) {
 	f.Helper()
 	why := "nobody has looked"

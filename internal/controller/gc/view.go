@@ -9,12 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// view is the world as one item sees it while it is examined.
+// view is the ownerGraph for the sync of one item.
 type view struct {
 	*Collector
 	ctx  context.Context
 	item item
-	// notYetCached: an owner exists that the caches have not seen yet. If it went before they do, nobody would tell.
+	// notYetCached: an owner exists that is not cached yet. If it is removed before it is cached, no event queues the item, so
+	// the item is requeued.
 	notYetCached bool
 }
 
@@ -31,11 +32,11 @@ func (v *view) owner(dependent metav1.Object, ref metav1.OwnerReference) (OwnerS
 	if obj, ok := k.cached(r.namespace, r.name, r.uid); ok {
 		return stateOf(obj), nil
 	}
-	state, foreign, err := v.owners.verify(v.ctx, k, r)
+	state, inOther, err := v.owners.verify(v.ctx, k, r)
 	if err != nil {
 		return state, err
 	}
-	if foreign {
+	if inOther {
 		v.reportNamespace(ref)
 	}
 	if state == Solid || state == Draining {
@@ -48,8 +49,8 @@ func (v *view) dependents(owner metav1.Object) []metav1.Object {
 	return v.dependentsOf(owner, owner.GetNamespace())
 }
 
-// dependentsOf lists the cached objects that name owner, of one namespace if that is not empty. An object that
-// owns itself is not its own dependent.
+// dependentsOf returns the cached objects that name owner, in one namespace or, if that is empty, in all. An object that
+// names itself as its owner is not its own dependent.
 func (c *Collector) dependentsOf(owner metav1.Object, namespace string) []metav1.Object {
 	var all []metav1.Object
 	for _, k := range c.kinds {
@@ -63,7 +64,7 @@ func (c *Collector) dependentsOf(owner metav1.Object, namespace string) []metav1
 	return all
 }
 
-// reportClusterScoped warns if a cluster-scoped object names an owner that lives in a namespace.
+// reportClusterScoped records an event if a cluster-scoped object names an owner that is in a namespace.
 func (v *view) reportClusterScoped(ref metav1.OwnerReference) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil || v.item.namespace != "" {
@@ -75,7 +76,7 @@ func (v *view) reportClusterScoped(ref metav1.OwnerReference) {
 	}
 }
 
-// reportNamespace warns of an owner in a namespace that the item may not refer to.
+// reportNamespace records an event about an owner in a namespace that the item may not refer to.
 func (v *view) reportNamespace(ref metav1.OwnerReference) {
 	about := &corev1.ObjectReference{
 		APIVersion: v.item.kind.GroupVersion().String(), Kind: v.item.kind.Kind.Kind,

@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// world is a server with a collector, and a client that comes over HTTP as users do.
+// world is a server with a collector. Clientset reaches it over HTTP as users do, direct within the process.
 type world struct {
 	testing.TB
 	*kubernetes.Clientset
@@ -38,7 +38,7 @@ func start(t testing.TB) *world {
 	return w
 }
 
-// restart ends the server with all that it has in memory, and starts another one on the same data.
+// restart stops the server and starts another one on the same data directory, with a collector or without.
 func (w *world) restart(collect bool) {
 	w.Helper()
 	w.stop()
@@ -86,8 +86,8 @@ func (w *world) delete(name string, how metav1.DeletionPropagation) {
 	}
 }
 
-// collects makes sure that the collector is alive: it must take garbage that is made now. What it would have done
-// wrong before that it has done by then.
+// collects creates garbage and waits until the collector has deleted it. If the collector was about to delete an object by
+// mistake, it has done so by then.
 func (w *world) collects() {
 	w.Helper()
 	w.configMap("garbage", absent("cm", "garbage-of"))

@@ -55,7 +55,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		released, err = c.release(ctx, job, pods)
 	}
 	if err == nil {
-		err = c.results.Tidy(ctx, job)
+		err = c.results.Prune(ctx, job)
 	}
 	if !d.Requeue {
 		err = errors.Join(err, c.countRemovedFinalizers(ctx, job, released))

@@ -10,45 +10,45 @@ import (
 )
 
 const (
-	// CacheTimeout is how long the informer may take to show a child that was created. After that the server is asked.
+	// CacheTimeout is how long it may take until a child that was created is cached. After that the child is read live.
 	CacheTimeout = 30 * time.Second
-	// maxCacheLag is how far the informer may be behind the server. What it has not shown by then, it never will.
+	// maxCacheLag is how far the informer may be behind the server. A version that it has not shown by then never comes.
 	maxCacheLag = 10 * time.Minute
 )
 
-// Children is what is known of the children of all parents. It is told from two sides: by the informer, which is complete
-// but late, and by the answers of the server, which are early. The newer version of a child wins.
+// Children is a cache of the children of all parents. It has two sources: the informer, which is complete but late, and the
+// server's answers to reads and writes, which are early. The newer version of a child wins.
 type Children[T Object] struct {
 	rules Rules[T]
 	clock clock.PassiveClock
 
 	mu               sync.Mutex
 	childrenByParent map[types.UID]*childSet[T]
-	// parents has the parent of each child.
+	// parents maps each child to its parent.
 	parents map[types.UID]types.UID
 }
 
-// Rules is what differs from kind to kind. Nil functions stand for the simplest rule.
+// Rules is what differs from kind to kind.
 type Rules[T Object] struct {
-	// Kind is what errors call a child.
+	// Kind is the name of the kind in errors.
 	Kind string
-	// Keep reports whether decisions about the parent still need the child. They need all where nil.
+	// Keep reports whether decisions about the parent still need the child. Nil keeps every child.
 	Keep func(parent types.UID, child T) bool
-	// Merge returns what is known after a newer version. It is that version where nil.
+	// Merge returns what to cache when a newer version is observed. Nil caches the newer version.
 	Merge func(known, newer T) T
 }
 
-// Child is what is known of one child.
+// Child is the state of one child.
 type Child[T Object] struct {
-	// Newest is the newest known version.
+	// Newest is the newest version observed.
 	Newest T
 	// Deleted means that the server has accepted the deletion and Newest does not show it yet.
 	Deleted bool
 
-	// cached means that the informer knows the child, and so will tell its end.
+	// cached means that the informer has cached the child, so its handlers will also be called when the child is removed.
 	cached bool
-	// gone means that the server does not have the child any more. It stays known, so that older news of it, still to
-	// be shown, do not bring it back.
+	// gone means that the server does not have the child any more. The entry stays, so that an older version, which is
+	// cached later, does not bring the child back.
 	gone bool
 	// since is when the server answered last.
 	since time.Time
@@ -56,14 +56,14 @@ type Child[T Object] struct {
 
 type childSet[T Object] struct {
 	children map[types.UID]*Child[T]
-	// unknown are the names of children that may have been created.
+	// unknown are the names of children of which it is not known whether their creation succeeded.
 	unknown sets.Set[string]
-	// ended are the children whose end was shown during the sync: an answer that arrives afterwards must not bring them
-	// back. It is nil outside of a sync.
+	// ended are the children that were removed from the informer's cache during the sync: an answer that arrives afterwards
+	// must not bring them back. It is nil outside of a sync.
 	ended sets.Set[types.UID]
 }
 
-// NewChildren makes an empty cache. The clock is the real one where nil.
+// NewChildren returns an empty cache. If c is nil, it uses the real clock.
 func NewChildren[T Object](rules Rules[T], c clock.PassiveClock) *Children[T] {
 	if rules.Keep == nil {
 		rules.Keep = func(types.UID, T) bool { return true }
@@ -77,15 +77,15 @@ func NewChildren[T Object](rules Rules[T], c clock.PassiveClock) *Children[T] {
 	return &Children[T]{rules: rules, clock: c, childrenByParent: map[types.UID]*childSet[T]{}, parents: map[types.UID]types.UID{}}
 }
 
-// Open begins a sync of a parent, and Close ends it. Answers of the server are taken in between the two.
+// Open begins a sync of a parent, and Close ends it. ObserveWrite has an effect only between the two.
 func (c *Children[T]) Open(parent types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.childSet(parent).ended = sets.New[types.UID]()
 }
 
-// Close is for after Open. It returns whether the informer has still to show a child. Where that has come and gone while the
-// watch was broken the informer never will, so the parent must be looked at again once CacheTimeout is over.
+// Close ends the sync that Open began. It reports whether a child is yet to be cached. If the child was created
+// and removed while the watch was broken, it is never cached: so the caller must sync again after CacheTimeout.
 func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,14 +103,14 @@ func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 	return false
 }
 
-// IsOpen reports whether a sync is under way, and its parent was not forgotten since it began.
+// IsOpen reports whether a sync is in progress and Forget was not called since it began.
 func (c *Children[T]) IsOpen(parent types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.childrenByParent[parent] != nil && c.childrenByParent[parent].ended != nil
 }
 
-// Of returns the children of a parent that are there, in no order.
+// Of returns the existing children of a parent, in no particular order.
 func (c *Children[T]) Of(parent types.UID) []Child[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +130,7 @@ func (c *Children[T]) Of(parent types.UID) []Child[T] {
 	return list
 }
 
-// Forget drops all that is known of the children of a parent, and returns those that are there.
+// Forget drops the children of a parent from the cache, and returns those that exist.
 func (c *Children[T]) Forget(parent types.UID) []Child[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,7 +149,7 @@ func (c *Children[T]) Forget(parent types.UID) []Child[T] {
 	return list
 }
 
-// Known reports whether anything is known of the children of a parent, or a sync of it is under way.
+// Known reports whether a child of the parent is cached or expected, or a sync of the parent is in progress.
 func (c *Children[T]) Known(parent types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *Children[T]) drop(uid types.UID) {
 	delete(c.parents, uid)
 }
 
-// dropIfEmpty drops a family of which nothing is known and nothing is under way.
+// dropIfEmpty drops the set of a parent that has no cached or expected child and no sync in progress.
 func (c *Children[T]) dropIfEmpty(parent types.UID) {
 	f := c.childrenByParent[parent]
 	if f != nil && f.ended == nil && len(f.children) == 0 && len(f.unknown) == 0 {

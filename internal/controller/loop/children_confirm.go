@@ -14,19 +14,19 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Confirm asks the server for the children of which too little is known: those that may have been created, those that the
-// informer should have shown by now, and those that the parent's status lists, by name, and that are not known. A UID that
-// is listed may be empty.
+// Confirm reads live every child whose state is uncertain: one that may have been created, one that should be
+// cached by now, and one that is listed but not cached. Listed are the children in the parent's status, UID by name;
+// a UID may be empty.
 func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resource client.Resource[T], listed map[string]types.UID) error {
-	doubtful := c.unconfirmed(parent.GetUID(), listed)
-	for _, name := range slices.Sorted(maps.Keys(doubtful)) {
+	uncertain := c.unconfirmed(parent.GetUID(), listed)
+	for _, name := range slices.Sorted(maps.Keys(uncertain)) {
 		found, err := resource.Get(ctx, parent.GetNamespace(), name)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("asking for %s %s/%s: %w", c.rules.Kind, parent.GetNamespace(), name, err)
 		}
 		exists := err == nil && metav1.IsControlledBy(found, parent)
-		if !exists || doubtful[name] != found.GetUID() {
-			c.missing(parent.GetUID(), name, doubtful[name])
+		if !exists || uncertain[name] != found.GetUID() {
+			c.missing(parent.GetUID(), name, uncertain[name])
 		}
 		if exists {
 			c.ObserveWrite(parent.GetUID(), found)
@@ -35,7 +35,7 @@ func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resourc
 	return nil
 }
 
-// unconfirmed returns the names to ask for, with the UIDs that the children are known by.
+// unconfirmed returns the names of the children to read, each with the UID that is expected, or "".
 func (c *Children[T]) unconfirmed(parent types.UID, listed map[string]types.UID) map[string]types.UID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *Children[T]) unconfirmed(parent types.UID, listed map[string]types.UID)
 	if f == nil {
 		return nil // The parent was forgotten meanwhile.
 	}
-	doubtful := map[string]types.UID{}
+	uncertain := map[string]types.UID{}
 	names := sets.New[string]()
 	for uid, child := range f.children {
 		if child.gone {
@@ -51,7 +51,7 @@ func (c *Children[T]) unconfirmed(parent types.UID, listed map[string]types.UID)
 		}
 		names.Insert(child.Newest.GetName())
 		if c.overdue(child) {
-			doubtful[child.Newest.GetName()] = uid
+			uncertain[child.Newest.GetName()] = uid
 		}
 	}
 	for name, uid := range listed {
@@ -60,22 +60,22 @@ func (c *Children[T]) unconfirmed(parent types.UID, listed map[string]types.UID)
 			known = f.children[uid] != nil || f.ended.Has(uid)
 		}
 		if !known {
-			doubtful[name] = uid
+			uncertain[name] = uid
 		}
 	}
 	for name := range f.unknown {
-		if _, known := doubtful[name]; !known {
-			doubtful[name] = ""
+		if _, known := uncertain[name]; !known {
+			uncertain[name] = ""
 		}
 	}
-	return doubtful
+	return uncertain
 }
 
 func (c *Children[T]) overdue(child *Child[T]) bool {
 	return !child.gone && !child.cached && c.clock.Since(child.since) > CacheTimeout
 }
 
-// missing takes in that the server has no child of this name, and of this UID where one is known.
+// missing records that the server has no child of this name, or, if uid is not empty, not this one.
 func (c *Children[T]) missing(parent types.UID, name string, uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *Children[T]) missing(parent types.UID, name string, uid types.UID) {
 	child.gone, child.since = true, c.clock.Now()
 }
 
-// Overdue returns the children that the informer should have shown by now.
+// Overdue returns the children that should be cached by now.
 func (c *Children[T]) Overdue(parent types.UID) (overdue []T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

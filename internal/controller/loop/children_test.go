@@ -24,7 +24,7 @@ const parentUID types.UID = "parent"
 
 type pods = loop.Children[*corev1.Pod]
 
-// child makes a version of the pod "p".
+// child returns a version of the pod "p".
 func child(version string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	return wrappers.MakePod("p").UID("p").ResourceVersion(version).Controller(wrappers.MakeJob("j").Namespace("ns").UID(parentUID).Obj()).
 		With(changes...).Obj()
@@ -33,7 +33,7 @@ func child(version string, changes ...func(*corev1.Pod)) *corev1.Pod {
 func ended(p *corev1.Pod)    { p.Status.Phase = corev1.PodSucceeded }
 func deleting(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.Now()) }
 
-// unended keeps pods that have not ended, and an end that is known.
+// unended drops succeeded pods, and a newer version does not change a phase that is set.
 var unended = loop.Rules[*corev1.Pod]{
 	Kind: "Pod",
 	Keep: func(_ types.UID, p *corev1.Pod) bool { return p.Status.Phase != corev1.PodSucceeded },
@@ -148,7 +148,7 @@ func TestOnlyNewsOfChildrenIsNews(t *testing.T) {
 	}
 }
 
-// stored is a server with these pods, which counts the requests.
+// stored is a server that has these pods. It keeps the names that are read.
 type stored struct {
 	client.Resource[*corev1.Pod]
 	pods  []*corev1.Pod
@@ -258,14 +258,14 @@ func TestChildrenDoNotGrowWithHistory(t *testing.T) {
 			children.Open(parentUID)
 			children.ObserveWrite(parentUID, child("1", named))
 			switch i % 3 {
-			case 0: // It is shown, and ends.
+			case 0: // It is shown, and succeeds.
 				children.ObserveCached(parentUID, child("1", named))
 				children.ObserveCached(parentUID, child("2", named, ended))
 			case 1: // It is shown, and deleted.
 				children.ObserveCached(parentUID, child("1", named))
 				children.Deleted(child("1", named).UID)
 				children.ObserveDeletion(parentUID, child("1", named))
-			case 2: // It has come and gone unseen.
+			case 2: // It is never cached.
 				children.Gone(child("1", named).UID)
 			}
 			children.Close(parentUID)

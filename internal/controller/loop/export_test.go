@@ -1,6 +1,6 @@
 package loop
 
-// Size returns how many things are kept.
+// Size returns how many parents and children are cached.
 func (c *Children[T]) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,32 +14,32 @@ type Object interface {
 	client.Object
 }
 
-// Handler calls see for each change: the object before it, nil if there was none, and after it, nil if it is gone. An object
-// that took the place of another of its name is a change of each.
-func Handler[T Object](see func(was, is T)) cache.ResourceEventHandler {
+// Handler calls handle for each change, with the object before it, nil if it is new, and after it, nil if it was removed.
+// Where an object has replaced another of the same name, handle is called for the removal and for the new object.
+func Handler[T Object](handle func(was, is T)) cache.ResourceEventHandler {
 	var none T
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { see(none, obj.(T)) },
+		AddFunc: func(obj any) { handle(none, obj.(T)) },
 		UpdateFunc: func(before, after any) {
 			was, is := before.(T), after.(T)
 			if was.GetUID() != is.GetUID() {
-				see(was, none)
+				handle(was, none)
 				was = none
 			}
-			see(was, is)
+			handle(was, is)
 		},
 		DeleteFunc: func(obj any) {
 			if missed, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = missed.Obj
 			}
 			if was, ok := obj.(T); ok {
-				see(was, none)
+				handle(was, none)
 			}
 		},
 	}
 }
 
-// Cached returns what the informer shows under a name, or nil.
+// Cached returns the cached object of a name, or nil.
 func Cached[T Object](informer cache.SharedIndexInformer, key fmt.Stringer) T {
 	var none T
 	obj, found, err := informer.GetStore().GetByKey(key.String())

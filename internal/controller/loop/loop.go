@@ -13,7 +13,8 @@ import (
 	"github.com/stint-dev/stint/internal/alarm"
 )
 
-// Loop is what a controller runs on: a queue of objects, the handlers that fill it, and an alarm that does so later.
+// Loop runs a controller: a queue of objects to sync, event handlers that add to it, and an alarm that adds an object at a
+// set time.
 type Loop struct {
 	Queue Queue
 	Alarm *alarm.Alarm[types.NamespacedName]
@@ -24,7 +25,7 @@ type Loop struct {
 	startErr error
 }
 
-// New makes the loop of the controller that errors and the queue's metrics call name. The clock is the real one where nil.
+// New returns the loop of a controller. Errors and the queue's metrics have its name. If c is nil, it uses the real clock.
 func New(name string, c clock.WithTicker) *Loop {
 	if c == nil {
 		c = clock.RealClock{}
@@ -34,7 +35,7 @@ func New(name string, c clock.WithTicker) *Loop {
 	return l
 }
 
-// Watch calls handler for each change that the informer shows.
+// Watch adds handler to the informer. An error is returned by Run.
 func (l *Loop) Watch(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) {
 	registration, err := informer.AddEventHandler(handler)
 	if err != nil {
@@ -44,11 +45,11 @@ func (l *Loop) Watch(informer cache.SharedIndexInformer, handler cache.ResourceE
 	l.handlers = append(l.handlers, registration.HasSynced)
 }
 
-// FailStart keeps the controller from running, if err is one.
+// FailStart makes Run return err at once. A nil err has no effect.
 func (l *Loop) FailStart(err error) { l.startErr = errors.Join(l.startErr, err) }
 
-// Ready waits until the handlers have been called for all that was there when the informers started. It returns false if
-// ctx ends before that; then the controller is not to run.
+// Ready waits until the handlers have seen every object of the informers' first lists. It returns false if ctx ends before
+// that, or with an error that was reported before; then the controller must not run.
 func (l *Loop) Ready(ctx context.Context) (ready bool, err error) {
 	if l.startErr != nil {
 		err = fmt.Errorf("%s controller: %w", l.name, l.startErr)
@@ -60,7 +61,7 @@ func (l *Loop) Ready(ctx context.Context) (ready bool, err error) {
 	return ready, err
 }
 
-// Run has workers call sync for what is in the queue until ctx ends. It returns when the last call has.
+// Run calls sync for the objects in the queue, in several workers, until ctx ends. It returns after the last call of sync.
 func (l *Loop) Run(ctx context.Context, workers int, sync func(context.Context, types.NamespacedName) error) error {
 	if ready, err := l.Ready(ctx); !ready {
 		return err

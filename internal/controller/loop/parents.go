@@ -13,14 +13,14 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// maxSyncRounds bounds how often one sync decides.
+// maxSyncRounds is how often one sync decides at most; after that the object is requeued.
 const maxSyncRounds = 10
 
-// ErrOutdated means that a decision was made on a version that is not the newest, or may not be.
-var ErrOutdated = errors.New("the object has changed meanwhile")
+// ErrOutdated means that a decision was made on a version that is, or may be, not the newest.
+var ErrOutdated = errors.New("the object has changed since it was read")
 
-// Parents are the objects of one kind that a controller decides about, and S is what it keeps of each between two syncs.
-// A decision is made on the newest version: the answer to the last write, until the informer shows it.
+// Parents are the objects of one kind that a controller decides about. S is the state that it keeps of each between syncs.
+// A decision is made on the newest version: until it is cached, that is the server's answer to the last write.
 type Parents[T Object, S any] struct {
 	loop     *Loop
 	kind     string
@@ -37,34 +37,34 @@ type parent[T Object, S any] struct {
 	state  S
 }
 
-// syncTracker are the Children, whatever their type.
+// syncTracker is the part of Children that does not depend on their type.
 type syncTracker interface {
 	Open(parent types.UID)
 	Close(parent types.UID) (awaits bool)
 }
 
-// NewParents makes the Parents that errors call kind.
+// NewParents returns the Parents of one kind, by the name that errors have for it.
 func NewParents[T Object, S any](l *Loop, kind string, resource client.Resource[T], children syncTracker) *Parents[T, S] {
 	return &Parents[T, S]{loop: l, kind: kind, resource: resource, children: children, known: map[types.NamespacedName]*parent[T, S]{}}
 }
 
-// Decide is one round of a sync. Again asks for another one. Confirmed is false until the server has answered for the
-// object once, and after a write whose outcome is not known: a newer version may be stored.
+// Decide is one round of a sync. It returns again to ask for another round. Confirmed is false if the server may have a
+// newer version: until the object is written or read live for the first time, and after a write whose outcome is unknown.
 type Decide[T Object] func(ctx context.Context, newest T, confirmed bool) (again bool, err error)
 
-// Sync calls decide with the newest version of an object, and again after a live read where that version was outdated.
-// What has begun is finished even if ctx ends: a write that is broken off may have happened all the same.
+// Sync calls decide with the newest version of an object. If that was outdated, Sync reads the object live and decides
+// again. It goes on when ctx ends, because a write that is cancelled may succeed all the same.
 func (p *Parents[T, S]) Sync(ctx context.Context, key types.NamespacedName, decide Decide[T]) error {
 	ctx = context.WithoutCancel(ctx)
 	for range maxSyncRounds {
-		shown := Cached[T](p.resource.Informer(), key)
+		cached := Cached[T](p.resource.Informer(), key)
 		var none T
-		if shown == none {
+		if cached == none {
 			p.forget(key)
 			p.loop.Alarm.Set(key, time.Time{})
 			return nil
 		}
-		again, err := p.round(ctx, shown, decide)
+		again, err := p.round(ctx, cached, decide)
 		if err != nil || !again {
 			return err
 		}
@@ -73,14 +73,14 @@ func (p *Parents[T, S]) Sync(ctx context.Context, key types.NamespacedName, deci
 	return nil
 }
 
-func (p *Parents[T, S]) round(ctx context.Context, shown T, decide Decide[T]) (again bool, err error) {
-	p.children.Open(shown.GetUID())
+func (p *Parents[T, S]) round(ctx context.Context, cached T, decide Decide[T]) (again bool, err error) {
+	p.children.Open(cached.GetUID())
 	defer func() {
-		if awaits := p.children.Close(shown.GetUID()); awaits {
-			p.loop.Queue.AddAfter(Key(shown), CacheTimeout+time.Second)
+		if awaits := p.children.Close(cached.GetUID()); awaits {
+			p.loop.Queue.AddAfter(Key(cached), CacheTimeout+time.Second)
 		}
 	}()
-	newest, confirmed := p.newest(shown)
+	newest, confirmed := p.newest(cached)
 	again, err = decide(ctx, newest, confirmed)
 	if errors.Is(err, ErrOutdated) {
 		return true, p.read(ctx, newest)
@@ -102,15 +102,16 @@ func (p *Parents[T, S]) UpdateStatus(ctx context.Context, changed T) error {
 	return nil
 }
 
-// IsOwn reports whether the informer shows an object as the last write or read left it. Then it is no news.
-func (p *Parents[T, S]) IsOwn(shown T) bool {
+// IsOwn reports whether cached is the version that the last write or live read returned, or an older one. Then no sync is
+// needed.
+func (p *Parents[T, S]) IsOwn(cached T) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k := p.known[Key(shown)]
-	return k != nil && k.uid == shown.GetUID() && k.latest.Covers(shown)
+	k := p.known[Key(cached)]
+	return k != nil && k.uid == cached.GetUID() && k.latest.Covers(cached)
 }
 
-// Update calls do with what the controller keeps of an object.
+// Update calls do with the state that the controller keeps of an object.
 func (p *Parents[T, S]) Update(object T, do func(*S)) {
 	p.update(object, func(k *parent[T, S]) { do(&k.state) })
 }
@@ -126,8 +127,8 @@ func (p *Parents[T, S]) update(object T, do func(*parent[T, S])) {
 	do(k)
 }
 
-func (p *Parents[T, S]) newest(shown T) (newest T, confirmed bool) {
-	p.update(shown, func(k *parent[T, S]) { newest, confirmed = k.latest.Newest(shown), k.latest.Confirmed })
+func (p *Parents[T, S]) newest(cached T) (newest T, confirmed bool) {
+	p.update(cached, func(k *parent[T, S]) { newest, confirmed = k.latest.Newest(cached), k.latest.Confirmed })
 	return newest, confirmed
 }
 
@@ -135,14 +136,14 @@ func (p *Parents[T, S]) observeWrite(answer T) {
 	p.update(answer, func(k *parent[T, S]) { k.latest.ObserveWrite(answer) })
 }
 
-// read asks the server for the newest version.
+// read reads the newest version live.
 func (p *Parents[T, S]) read(ctx context.Context, known T) error {
 	fresh, err := p.resource.Get(ctx, known.GetNamespace(), known.GetName())
 	if err != nil {
 		return fmt.Errorf("asking for %s %s: %w", p.kind, Key(known), err)
 	}
 	if fresh.GetUID() != known.GetUID() {
-		return fmt.Errorf("asking for %s %s: another one has its name by now", p.kind, Key(known))
+		return fmt.Errorf("asking for %s %s: another object has the name now", p.kind, Key(known))
 	}
 	p.observeWrite(fresh)
 	return nil

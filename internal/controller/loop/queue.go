@@ -12,31 +12,31 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Retries start quickly, since most errors are conflicts, and slow down for what lasts, like a quota.
+// Retries start quickly, since most errors are conflicts, and slow down for errors that last, like an exceeded quota.
 const (
 	minRetryDelay = 20 * time.Millisecond
 	maxRetryDelay = time.Minute
 )
 
-// Queue has the names of the objects that are to be looked at.
+// Queue holds the names of the objects to sync.
 type Queue struct {
 	workqueue.TypedRateLimitingInterface[types.NamespacedName]
 }
 
-// NewQueue makes a queue whose metrics carry name. The clock is the real one where nil.
+// NewQueue returns a queue whose metrics have this name. If c is nil, it uses the real clock.
 func NewQueue(name string, c clock.WithTicker) Queue {
 	return Queue{workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](minRetryDelay, maxRetryDelay),
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: c})}
 }
 
-// Run has workers look at what is in the queue, and look again where that fails, until ctx ends. It returns when the
-// last look is over.
-func (q Queue) Run(ctx context.Context, workers int, look func(context.Context, types.NamespacedName) error) {
+// Run calls syncOne for the objects in the queue, in several workers, until ctx ends, and requeues those for which it fails.
+// It returns after the last call of syncOne.
+func (q Queue) Run(ctx context.Context, workers int, syncOne func(context.Context, types.NamespacedName) error) {
 	var working sync.WaitGroup
 	for range workers {
 		working.Go(func() {
-			for q.next(ctx, look) {
+			for q.next(ctx, syncOne) {
 			}
 		})
 	}
@@ -45,14 +45,14 @@ func (q Queue) Run(ctx context.Context, workers int, look func(context.Context, 
 	working.Wait()
 }
 
-func (q Queue) next(ctx context.Context, look func(context.Context, types.NamespacedName) error) bool {
+func (q Queue) next(ctx context.Context, syncOne func(context.Context, types.NamespacedName) error) bool {
 	key, stop := q.Get()
 	if stop {
 		return false
 	}
 	defer q.Done(key)
-	if err := look(ctx, key); err != nil && ctx.Err() == nil {
-		klog.FromContext(ctx).V(2).Info("Will try again", "object", key, "reason", err.Error())
+	if err := syncOne(ctx, key); err != nil && ctx.Err() == nil {
+		klog.FromContext(ctx).V(2).Info("Sync failed and will be retried", "object", key, "reason", err.Error())
 		q.AddRateLimited(key)
 	} else {
 		q.Forget(key)
@@ -60,7 +60,7 @@ func (q Queue) next(ctx context.Context, look func(context.Context, types.Namesp
 	return true
 }
 
-// Key is the name of an object in a queue.
+// Key returns the name of an object in a queue.
 func Key(o metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }

@@ -5,15 +5,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// Latest is the newest version of one object: what the server has answered last, until the informer shows it. The zero
-// value knows of no answer.
+// Latest is the newest version of one object: the server's last answer, until that or a newer version is cached. The zero
+// value has no answer.
 type Latest[T Object] struct {
 	newest T
-	// Confirmed tells that the server has answered once: no older version is taken for the newest since.
+	// Confirmed means that the server has answered for the object, so that no older version is taken for the newest.
 	Confirmed bool
 }
 
-// ObserveWrite takes in what the server has answered.
+// ObserveWrite takes in the server's answer to a write or a live read.
 func (l *Latest[T]) ObserveWrite(answer T) {
 	l.Confirmed = true
 	var none T
@@ -22,28 +22,29 @@ func (l *Latest[T]) ObserveWrite(answer T) {
 	}
 }
 
-// Newest returns the newer of what the informer shows and what the server has answered.
-func (l *Latest[T]) Newest(shown T) T {
+// Newest returns the newer of the cached version and the server's last answer.
+func (l *Latest[T]) Newest(cached T) T {
 	var none T
-	if l.newest != none && Older(shown, l.newest) {
+	if l.newest != none && Older(cached, l.newest) {
 		return l.newest
 	}
 	l.newest = none
-	return shown
+	return cached
 }
 
-// Covers tells that what the informer shows is no news.
-func (l *Latest[T]) Covers(shown T) bool {
+// Covers reports whether the cached version is the server's last answer, or older.
+func (l *Latest[T]) Covers(cached T) bool {
 	var none T
-	return l.newest != none && !Older(l.newest, shown)
+	return l.newest != none && !Older(l.newest, cached)
 }
 
-// Older compares two versions of objects of one kind. Versions that are no numbers tell nothing; then neither is older.
+// Older reports whether a is an older version than b, an object of the same kind. If a version is not a number, neither is
+// older.
 func Older(a, b metav1.Object) bool {
 	return OlderVersion(a.GetResourceVersion(), b.GetResourceVersion())
 }
 
-// OlderVersion compares two versions of objects of one kind, or of lists of them.
+// OlderVersion is Older for resource versions of objects or lists of one kind.
 func OlderVersion(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err == nil && order < 0

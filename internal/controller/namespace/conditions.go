@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// noProblemConditions are the conditions of a namespace that is being deleted without trouble, in the order in which they are shown.
-// Stint knows its kinds without discovery, so the first two never change.
+// noProblemConditions are the conditions of a namespace whose deletion has no problem, in the order in which the status has
+// them. Stint knows its kinds without discovery, so the first two never change.
 var noProblemConditions = []corev1.NamespaceCondition{
 	{Type: corev1.NamespaceDeletionDiscoveryFailure,
 		Reason: "ResourcesDiscovered", Message: "All resources successfully discovered"},
@@ -24,7 +24,8 @@ var noProblemConditions = []corev1.NamespaceCondition{
 		Reason: "ContentHasNoFinalizers", Message: "All content-preserving finalizers finished"},
 }
 
-// Conditions tells what keeps a namespace: what is left in it, and what went wrong.
+// Conditions returns the conditions that say what holds up the deletion of a namespace: what is left in it, and what
+// failed.
 func Conditions[T metav1.Object](left []Content[T], failures []error) []corev1.NamespaceCondition {
 	conditions := slices.Clone(noProblemConditions)
 	for i := range conditions {
@@ -88,13 +89,14 @@ func finalizerMessage[T metav1.Object](left []Content[T]) string {
 	return "Some content in the namespace has finalizers remaining: " + sorted(lines)
 }
 
-// sorted makes the same text of the same lines, so that nothing is written when nothing changed.
+// sorted joins lines in an order that does not change from call to call, so that an unchanged condition is not written
+// again.
 func sorted(lines []string) string {
 	slices.Sort(lines)
 	return strings.Join(lines, ", ")
 }
 
-// merge puts the conditions in want among those in have, and tells whether that changes anything.
+// merge adds the conditions in want to those in have, or replaces them, and reports whether that changes any.
 func merge(have, want []corev1.NamespaceCondition, now metav1.Time) (merged []corev1.NamespaceCondition, changed bool) {
 	merged = slices.Clone(have)
 	for _, c := range want {

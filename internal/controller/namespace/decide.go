@@ -10,17 +10,17 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Content is what a namespace holds of one kind.
+// Content is the objects of one kind in a namespace.
 type Content[T metav1.Object] struct {
 	Resource schema.GroupResource
 	Objects  []T
 }
 
-// Decision is the next step towards an empty namespace.
+// Decision is what to do next to empty a namespace.
 type Decision[T metav1.Object] struct {
-	// Delete holds what nobody has deleted yet and may go now.
+	// Delete holds the objects to delete now.
 	Delete []Content[T]
-	// Waiting holds what is being deleted and still there.
+	// Waiting holds the objects that are being deleted already.
 	Waiting []Content[T]
 	// Empty: nothing is left.
 	Empty bool
@@ -28,7 +28,7 @@ type Decision[T metav1.Object] struct {
 
 var pods = schema.GroupResource{Resource: "pods"}
 
-// Decide tells how to go on with a namespace that holds contents.
+// Decide returns what to do next in a namespace that holds contents.
 func Decide[T metav1.Object](contents []Content[T]) Decision[T] {
 	d := Decision[T]{Empty: true}
 	podsFirst := slices.ContainsFunc(contents, func(c Content[T]) bool {
@@ -39,47 +39,49 @@ func Decide[T metav1.Object](contents []Content[T]) Decision[T] {
 			continue
 		}
 		d.Empty = false
-		going, staying := split(c)
-		if len(going.Objects) > 0 {
-			d.Waiting = append(d.Waiting, going)
+		deleted, present := split(c)
+		if len(deleted.Objects) > 0 {
+			d.Waiting = append(d.Waiting, deleted)
 		}
-		if len(staying.Objects) > 0 && (c.Resource == pods || !podsFirst) {
-			d.Delete = append(d.Delete, staying)
+		if len(present.Objects) > 0 && (c.Resource == pods || !podsFirst) {
+			d.Delete = append(d.Delete, present)
 		}
 	}
 	return d
 }
 
-// blocksDeletion tells that all else waits for a pod. One that has ended and that only its Job keeps waits for the Job to go: the
-// last failed pod of an index stays until the next one is there, and in this namespace none is made any more.
+// blocksDeletion reports whether the other kinds must wait for a pod. They do not wait for a pod that has terminated and
+// is held by the tracking finalizer only: the finalizer may stay until the Job is deleted, because the Job controller
+// keeps the last failed pod of an index until its replacement exists, and in this namespace no pod can be created any
+// more.
 func blocksDeletion[T metav1.Object](pod T) bool {
 	return pod.GetDeletionTimestamp() == nil || ptr.Deref(pod.GetDeletionGracePeriodSeconds(), 1) > 0 ||
 		!slices.Equal(pod.GetFinalizers(), []string{batchv1.JobTrackingFinalizer})
 }
 
-func split[T metav1.Object](c Content[T]) (going, staying Content[T]) {
-	going.Resource, staying.Resource = c.Resource, c.Resource
+func split[T metav1.Object](c Content[T]) (deleted, present Content[T]) {
+	deleted.Resource, present.Resource = c.Resource, c.Resource
 	for _, obj := range c.Objects {
 		if obj.GetDeletionTimestamp() != nil {
-			going.Objects = append(going.Objects, obj)
+			deleted.Objects = append(deleted.Objects, obj)
 			continue
 		}
-		staying.Objects = append(staying.Objects, obj)
+		present.Objects = append(present.Objects, obj)
 	}
-	return going, staying
+	return deleted, present
 }
 
-// isTerminating tells whether the purger has to do with ns at all.
+// isTerminating reports whether the contents of ns are to be deleted.
 func isTerminating(ns *corev1.Namespace) bool {
 	return ns.DeletionTimestamp != nil && slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
 }
 
-// last tells whether nothing but the purger's finalizer keeps ns.
-func last(ns *corev1.Namespace) bool {
+// isLastFinalizer reports whether ns has no finalizer but the ContentDeleter's.
+func isLastFinalizer(ns *corev1.Namespace) bool {
 	return len(ns.Spec.Finalizers) == 1 && len(ns.Finalizers) == 0
 }
 
-// finalize takes the purger's finalizer away.
+// finalize removes the ContentDeleter's finalizer.
 func finalize(ns *corev1.Namespace) {
 	ns.Spec.Finalizers = slices.DeleteFunc(slices.Clone(ns.Spec.Finalizers),
 		func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })

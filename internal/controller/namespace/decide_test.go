@@ -30,15 +30,15 @@ func some(r schema.GroupResource, objects ...object) content {
 	return content{Resource: r, Objects: objects}
 }
 
-func stays(name string) object { return &metav1.ObjectMeta{Name: name} }
+func present(name string) object { return &metav1.ObjectMeta{Name: name} }
 
-func goes(name string, finalizers ...string) object {
+func deleted(name string, finalizers ...string) object {
 	return &metav1.ObjectMeta{Name: name, DeletionTimestamp: &metav1.Time{}, Finalizers: finalizers}
 }
 
-// ended is a pod that was told to go, and went but for its finalizers.
+// ended is a deleted pod that has terminated and still has finalizers.
 func ended(name string, finalizers ...string) object {
-	pod := goes(name, finalizers...)
+	pod := deleted(name, finalizers...)
 	pod.DeletionGracePeriodSeconds = ptr.To[int64](0)
 	return pod
 }
@@ -51,34 +51,34 @@ func TestDecide(t *testing.T) {
 		"an empty namespace is empty":           {want: decision{Empty: true}},
 		"a kind without objects counts nothing": {given: []content{some(jobs)}, want: decision{Empty: true}},
 		"pods go before all else": {
-			given: []content{some(jobs, stays("j")), some(pods, stays("p")), some(configMaps, stays("c"))},
-			want:  decision{Delete: []content{some(pods, stays("p"))}},
+			given: []content{some(jobs, present("j")), some(pods, present("p")), some(configMaps, present("c"))},
+			want:  decision{Delete: []content{some(pods, present("p"))}},
 		},
 		"all else waits for pods that take their time": {
-			given: []content{some(jobs, stays("j")), some(pods, goes("p"))},
-			want:  decision{Waiting: []content{some(pods, goes("p"))}},
+			given: []content{some(jobs, present("j")), some(pods, deleted("p"))},
+			want:  decision{Waiting: []content{some(pods, deleted("p"))}},
 		},
 		"all else goes when the pods are gone": {
-			given: []content{some(jobs, stays("j")), some(pods), some(configMaps, stays("c"))},
-			want:  decision{Delete: []content{some(jobs, stays("j")), some(configMaps, stays("c"))}},
+			given: []content{some(jobs, present("j")), some(pods), some(configMaps, present("c"))},
+			want:  decision{Delete: []content{some(jobs, present("j")), some(configMaps, present("c"))}},
 		},
 		"a pod that has ended and that its Job keeps waits for the Job to go": {
-			given: []content{some(jobs, stays("j")), some(pods, ended("p", batchv1.JobTrackingFinalizer))},
-			want: decision{Delete: []content{some(jobs, stays("j"))},
+			given: []content{some(jobs, present("j")), some(pods, ended("p", batchv1.JobTrackingFinalizer))},
+			want: decision{Delete: []content{some(jobs, present("j"))},
 				Waiting: []content{some(pods, ended("p", batchv1.JobTrackingFinalizer))}},
 		},
 		"but all else waits for one that somebody else keeps": {
-			given: []content{some(jobs, stays("j")), some(pods, ended("p", batchv1.JobTrackingFinalizer, "example.com/hold"))},
+			given: []content{some(jobs, present("j")), some(pods, ended("p", batchv1.JobTrackingFinalizer, "example.com/hold"))},
 			want:  decision{Waiting: []content{some(pods, ended("p", batchv1.JobTrackingFinalizer, "example.com/hold"))}},
 		},
 		"and for one that has not ended yet": {
-			given: []content{some(jobs, stays("j")), some(pods, goes("p", batchv1.JobTrackingFinalizer))},
-			want:  decision{Waiting: []content{some(pods, goes("p", batchv1.JobTrackingFinalizer))}},
+			given: []content{some(jobs, present("j")), some(pods, deleted("p", batchv1.JobTrackingFinalizer))},
+			want:  decision{Waiting: []content{some(pods, deleted("p", batchv1.JobTrackingFinalizer))}},
 		},
 		"nothing is deleted twice": {
-			given: []content{some(jobs, goes("j"), stays("k"))},
-			want: decision{Delete: []content{some(jobs, stays("k"))},
-				Waiting: []content{some(jobs, goes("j"))}},
+			given: []content{some(jobs, deleted("j"), present("k"))},
+			want: decision{Delete: []content{some(jobs, present("k"))},
+				Waiting: []content{some(jobs, deleted("j"))}},
 		},
 	}
 	for name, c := range cases {
@@ -96,7 +96,7 @@ func TestEveryNamespaceIsEmptiedPodsFirst(t *testing.T) {
 		resources := []schema.GroupResource{configMaps, pods, jobs}
 		for _, r := range resources {
 			for i := range rapid.IntRange(0, 4).Draw(t, r.Resource) {
-				left[r] = append(left[r], stays(fmt.Sprint(i)))
+				left[r] = append(left[r], present(fmt.Sprint(i)))
 			}
 		}
 		for range 100 {
@@ -116,7 +116,7 @@ func TestEveryNamespaceIsEmptiedPodsFirst(t *testing.T) {
 					o.DeletionTimestamp = &metav1.Time{}
 				}
 			}
-			for _, c := range d.Waiting { // those that wait go some time
+			for _, c := range d.Waiting { // One of those that wait may be removed.
 				left[c.Resource] = left[c.Resource][rapid.IntRange(0, 1).Draw(t, "gone"):]
 			}
 		}
@@ -134,7 +134,7 @@ func TestConditions(t *testing.T) {
 	}{
 		"nothing left, nothing wrong": {want: map[corev1.NamespaceConditionType]string{}},
 		"what is left is counted by kind and by finalizer": {
-			left: []content{some(pods, goes("a", "x/y"), goes("b", "x/y", "m/n")), some(jobs, goes("c"))},
+			left: []content{some(pods, deleted("a", "x/y"), deleted("b", "x/y", "m/n")), some(jobs, deleted("c"))},
 			want: map[corev1.NamespaceConditionType]string{
 				corev1.NamespaceContentRemaining: "SomeResourcesRemain: Some resources are remaining: " +
 					"jobs.batch has 1 resource instances, pods. has 2 resource instances",
@@ -143,7 +143,7 @@ func TestConditions(t *testing.T) {
 			},
 		},
 		"what cannot be deleted is told": {
-			left:     []content{some(jobs, stays("c"))},
+			left:     []content{some(jobs, present("c"))},
 			failures: []error{errors.New("no"), errors.New("never")},
 			want: map[corev1.NamespaceConditionType]string{
 				corev1.NamespaceContentRemaining: "SomeResourcesRemain: Some resources are remaining: " +
@@ -170,14 +170,14 @@ func TestConditions(t *testing.T) {
 
 func TestConditionsAreWrittenOnlyWhenTheyChange(t *testing.T) {
 	then, now := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
-	first, changed := merge(nil, Conditions([]content{some(pods, goes("a"))}, nil), then)
+	first, changed := merge(nil, Conditions([]content{some(pods, deleted("a"))}, nil), then)
 	if !changed || len(first) != len(noProblemConditions) {
 		t.Fatalf("the first report must be written whole, got %v", first)
 	}
-	if _, changed := merge(first, Conditions([]content{some(pods, goes("b"))}, nil), now); changed {
+	if _, changed := merge(first, Conditions([]content{some(pods, deleted("b"))}, nil), now); changed {
 		t.Error("the same report was written twice")
 	}
-	more, changed := merge(first, Conditions([]content{some(pods, goes("a"), goes("b"))}, nil), now)
+	more, changed := merge(first, Conditions([]content{some(pods, deleted("a"), deleted("b"))}, nil), now)
 	if !changed || more[3].LastTransitionTime != then {
 		t.Errorf("another count of the same status must be written and keep its time, got %v", more[3])
 	}

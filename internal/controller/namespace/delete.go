@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// deleteAll deletes contents, many objects at a time. It returns what could not be deleted, and one error a kind.
+// deleteAll deletes contents, several objects at a time. It returns what could not be deleted, and one error for each kind.
 func (p *ContentDeleter) deleteAll(ctx context.Context, contents []Content[client.Object]) (stuck []Content[client.Object], failures []error) {
 	for _, c := range contents {
 		left, err := deleteKind(ctx, p.kindOf(c.Resource), c.Objects)
@@ -29,7 +29,8 @@ func (p *ContentDeleter) kindOf(r schema.GroupResource) kind {
 	return p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.resource == r })]
 }
 
-// deleteKind leaves the grace to the objects, and their dependents to the purger: whatever they are, they go too.
+// deleteKind deletes objects with their own grace periods, and in the background: their dependents are in the same
+// namespace and are deleted anyway.
 func deleteKind(ctx context.Context, k kind, objects []client.Object) (left []client.Object, err error) {
 	var mu sync.Mutex
 	var running sync.WaitGroup

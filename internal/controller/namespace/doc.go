@@ -1,12 +1,12 @@
-// Package namespace empties namespaces that are being deleted.
+// Package namespace deletes the contents of namespaces that are being deleted.
 //
-// Deleting a namespace only marks it: it is Terminating while spec.finalizers names "kubernetes". The Purger deletes
-// what is in it, pods first (with their grace, so that no process loses its configuration under its feet), tells in
-// the namespace's conditions what is still there, and takes its finalizer away when nothing is left.
+// A deletion only marks a namespace: it is Terminating while spec.finalizers names "kubernetes". The ContentDeleter deletes
+// pods first, with their grace period, so that a process does not lose its ConfigMaps and Secrets while it runs. It reports
+// in the namespace's conditions what is left, and removes the finalizer when nothing is left.
 //
-//	Terminating ──► pods are deleted ──► all else is deleted ──► nothing left, read past the cache ──► finalizer gone
-//	                     │ ▲                    │ ▲
-//	                     └─┘ looked at again    └─┘
+//	Terminating ──► delete the pods ──► delete all else ──► a live list shows nothing ──► remove the finalizer
+//	                     │ ▲                  │ ▲
+//	                     └─┘     requeued     └─┘
 //
-// What to delete and what to report are decided by values; purger.go is the shell.
+// Decide and Conditions compute what to delete and what to report; content_deleter.go is the shell.
 package namespace

@@ -18,7 +18,7 @@ import (
 // concurrentSyncs is the default of Options.ConcurrentSyncs.
 const concurrentSyncs = 5
 
-// Client is what the controller asks of an API server.
+// Client gives access to the resources of an API server that the controller uses.
 type Client interface {
 	ScheduledJobs() client.Resource[*stintv1.ScheduledJob]
 	Jobs() client.Resource[*batchv1.Job]
@@ -35,13 +35,13 @@ type Controller struct {
 
 	loop          *loop.Loop
 	scheduledJobs *loop.Parents[*stintv1.ScheduledJob, struct{}]
-	// jobs are the children of ScheduledJobs, and pods those of their Jobs.
+	// jobs are the Jobs of each ScheduledJob, and pods the pods of each of these Jobs.
 	jobs  *loop.Children[*batchv1.Job]
 	pods  *loop.Children[*corev1.Pod]
 	users *templateUsers
 }
 
-// New makes a controller and adds its handlers to the informers of c, which the owner of c starts.
+// New returns a controller and adds its handlers to the informers of c, which the caller starts.
 func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	l, jobs := loop.New("scheduledjob", nil), loop.NewChildren(loop.Rules[*batchv1.Job]{Kind: "Job"}, nil)
 	s := &Controller{
@@ -59,7 +59,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	return s
 }
 
-// Run works until ctx ends and returns when the last write has.
+// Run runs the controller until ctx ends, and returns when its last write has.
 func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx, c.syncs, c.sync) }
 
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {

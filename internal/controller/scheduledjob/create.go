@@ -21,8 +21,8 @@ import (
 // maxJobCreates bounds the Jobs of one ScheduledJob that are created at the same time.
 const maxJobCreates = 16
 
-// create makes Jobs in batches of 1, 2, 4 …, and stops after the first batch with an error that may pass: what one Job
-// is refused for, the next are too. It returns what became of each Job, and an error that may pass.
+// create creates Jobs in batches of 1, 2, 4 …, and stops after the first batch with a temporary error, such as an exceeded
+// quota, as the next Jobs would get it, too. It returns the outcome of each Job and the last temporary error.
 func (c *Controller) create(ctx context.Context, sj *stintv1.ScheduledJob, jobs []*batchv1.Job) ([]core.Outcome, error) {
 	outcomes := make([]core.Outcome, len(jobs))
 	var failed error
@@ -42,7 +42,7 @@ func (c *Controller) create(ctx context.Context, sj *stintv1.ScheduledJob, jobs 
 	return outcomes, failed
 }
 
-// createOne creates a Job, or finds the one that was created before.
+// createOne creates a Job, or gets the one that was created before.
 func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, job *batchv1.Job) core.Outcome {
 	c.jobs.Expect(sj.UID, job.Name)
 	made, err := c.client.Jobs().Create(ctx, job)
@@ -54,7 +54,7 @@ func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, jo
 	if apierrors.IsAlreadyExists(err) {
 		found, getErr := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
 		if getErr != nil {
-			// Neither does it exist: it went in between.
+			// NotFound is an error, too: the Job was deleted in between, and the next sync creates it.
 			return core.Outcome{Err: fmt.Errorf("%s, but: %w", err.Error(), getErr)}
 		}
 		if metav1.IsControlledBy(found, sj) {
@@ -68,7 +68,7 @@ func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, jo
 	return core.Outcome{Err: err}
 }
 
-// refused reports whether a run has ended without a Job.
+// refused reports whether a run has failed for good without a Job.
 func refused(outcomes []core.Outcome) bool {
 	for _, o := range outcomes {
 		if o.Final() {
@@ -89,7 +89,7 @@ func (c *Controller) delete(ctx context.Context, sj *stintv1.ScheduledJob, jobs 
 		case err == nil:
 			c.jobs.Deleted(job.UID)
 			c.recorder.Eventf(sj, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted job %v", job.Name)
-		case !apierrors.IsConflict(err): // It is another one's by now, and the informer will tell.
+		case !apierrors.IsConflict(err): // Another Job has the name now, which the informer will show.
 			failed = errors.Join(failed, fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err))
 		}
 	}

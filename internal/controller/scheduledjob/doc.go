@@ -1,12 +1,12 @@
-// Package scheduledjob runs ScheduledJobs: it observes them and their Jobs, lets internal/scheduledjob decide, and
-// carries the decision out.
+// Package scheduledjob runs ScheduledJobs: it observes them and their Jobs, lets internal/scheduledjob decide, and applies
+// the decision.
 //
 //	informers ──▶ children ─┐                  ┌─▶ Jobs created
 //	     │    own writes ───┤                  ├─▶ status, once
-//	     ▼                  ▼                  ├─▶ Jobs deleted, events, metrics
+//	     ▼                  ▼                  ├─▶ metrics, events; then Jobs deleted
 //	   queue ──▶ sync: Observation ─▶ Decide ──┴─▶ alarm, which puts the ScheduledJob back into the queue
 //
-// A decision is made on the newest status: on what the last write returned until the informer shows it, and on a live
-// read before this process has written any. The name of a run's Job follows from its tag, so a Job that was created
-// and whose status was lost is found, not made again.
+// Each decision is made on the newest state: own writes count even before the informers show them (package loop), and before
+// a process starts its first run of a ScheduledJob it gets the ScheduledJob live. The name of a run's Job follows from its
+// tag: if the status write after its creation fails, the Job is found again, not created twice.
 package scheduledjob

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// env is a namespace with the controllers that ScheduledJobs need, and a node that pretends to run pods.
+// env is a namespace with the controllers that ScheduledJobs need, and a node that only pretends to run pods.
 type env struct {
 	t      testing.TB
 	server *apiservertest.Server
@@ -56,7 +56,7 @@ func (e *env) startController(o scheduledjob.Options) {
 	e.stop = e.server.Control(scheduledjob.New(e.client, e.events.Recorder("scheduledjob-controller"), o))
 }
 
-// in is the same env in another test.
+// in returns the same env for another test.
 func (e *env) in(t *testing.T) *env {
 	other := *e
 	other.t = t
@@ -75,7 +75,7 @@ func newScheduledJob(name, timeSpec string, changes ...func(*stintv1.ScheduledJo
 	return w.Obj()
 }
 
-// template is of pods that end as the command says: true, false, exit42, or hold for when the test says.
+// template is a template of pods that end as the command says: true, false, exit42, or hold to run until the test ends them.
 func template(command string) *corev1.PodTemplateSpec {
 	return wrappers.MakeScheduledJob("").NodeName("node").Command(command).Obj().Spec.Template
 }
@@ -88,7 +88,7 @@ func (e *env) create(sj *stintv1.ScheduledJob) {
 	}
 }
 
-// edit changes the spec as a person does.
+// edit changes the spec as a user does.
 func (e *env) edit(name string, change func(*stintv1.ScheduledJobSpec)) {
 	e.t.Helper()
 	sj, err := e.client.ScheduledJobs().Get(context.Background(), e.server.Namespace, name)
@@ -100,7 +100,7 @@ func (e *env) edit(name string, change func(*stintv1.ScheduledJobSpec)) {
 	}
 }
 
-// editStatus changes the newest status as a person does.
+// editStatus changes the newest status as a user does.
 func (e *env) editStatus(name string, change func(*stintv1.ScheduledJobStatus)) {
 	e.t.Helper()
 	for {
@@ -120,15 +120,15 @@ func (e *env) editStatus(name string, change func(*stintv1.ScheduledJobStatus)) 
 	}
 }
 
-// ask adds a run on demand.
-func (e *env) ask(name, tag string) {
+// request adds a run on demand.
+func (e *env) request(name, tag string) {
 	e.t.Helper()
 	e.editStatus(name, func(s *stintv1.ScheduledJobStatus) {
 		s.PendingExecutions = append(s.PendingExecutions, stintv1.Execution{Tag: tag, Trigger: stintv1.TriggerManual})
 	})
 }
 
-// until waits for a ScheduledJob's status to be as is wants it.
+// until waits until is reports true for the status of a ScheduledJob.
 func (e *env) until(name, what string, is func(*stintv1.ScheduledJobStatus) bool) *stintv1.ScheduledJobStatus {
 	e.t.Helper()
 	last := &stintv1.ScheduledJob{}
@@ -143,7 +143,7 @@ func (e *env) until(name, what string, is func(*stintv1.ScheduledJobStatus) bool
 	return &last.Status
 }
 
-// jobs returns those of a ScheduledJob.
+// jobs returns the Jobs of a ScheduledJob.
 func (e *env) jobs(name string) []batchv1.Job {
 	e.t.Helper()
 	list, err := e.api.BatchV1().Jobs(e.server.Namespace).List(context.Background(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
@@ -153,7 +153,7 @@ func (e *env) jobs(name string) []batchv1.Job {
 	return list.Items
 }
 
-// finish ends the pods of a run that hold.
+// finish ends the pods of a run.
 func (e *env) finish(name, tag string, phase corev1.PodPhase) {
 	e.t.Helper()
 	await.Until(e.t, "pods of run "+tag, func() (found bool) {
@@ -177,7 +177,7 @@ func (e *env) podsOf(name string) []corev1.Pod {
 	return list.Items
 }
 
-// untilEvents waits for an event of each of these, as "Reason: message".
+// untilEvents waits until there is an event for each of these prefixes of "Reason: message".
 func (e *env) untilEvents(name string, want ...string) {
 	e.t.Helper()
 	var got []string
@@ -205,7 +205,7 @@ func tags(list []stintv1.Execution) []string {
 	return all
 }
 
-// node plays a kubelet for all pods.
+// node ends all pods, as a kubelet that runs their commands does.
 type node struct {
 	client client.Interface
 	pods   chan *corev1.Pod

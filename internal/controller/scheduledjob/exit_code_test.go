@@ -12,10 +12,10 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-func TestTheLastPodOfAnIndexTellsItsExitCode(t *testing.T) {
+func TestTheExitCodeIsThatOfTheLastPodOfAnIndex(t *testing.T) {
 	e := start(t, scheduledjob.Options{})
 	e.create(newScheduledJob("retries", "", command("hold"), func(s *stintv1.ScheduledJobSpec) { s.MaxRestart = ptr.To[int32](1) }))
-	e.ask("retries", "mine")
+	e.request("retries", "mine")
 	e.until("retries", "it runs", lists(0, 1, 0))
 	e.finish("retries", "mine", corev1.PodFailed)
 	await.Until(e.t, "the second pod", func() bool {

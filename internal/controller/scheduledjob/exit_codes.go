@@ -16,7 +16,7 @@ import (
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// exitCodes returns those of the Jobs whose end is not in the status yet, by their UIDs.
+// exitCodes returns the exit codes of finished Jobs whose end is not in the status yet, by their UIDs.
 func (c *Controller) exitCodes(ctx context.Context, sj *stintv1.ScheduledJob, jobs []*batchv1.Job) (map[types.UID][]stintv1.ExitCode, error) {
 	codes := map[types.UID][]stintv1.ExitCode{}
 	for _, job := range jobs {
@@ -39,8 +39,8 @@ func lists(executions []stintv1.Execution, job types.UID) bool {
 	return slices.ContainsFunc(executions, func(e stintv1.Execution) bool { return e.JobUID == job })
 }
 
-// allEnded reports whether pods are all that a finished Job has counted. Pods are watched apart from Jobs, so the end of
-// a Job may be known before those of its pods.
+// allEnded reports whether pods are all pods that a finished Job has counted, and all have terminated. Pods have a watch of
+// their own, so the end of a Job may be cached before the ends of its pods are.
 func allEnded(job *batchv1.Job, pods []*corev1.Pod) bool {
 	running := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !podstatus.IsTerminated(p) })
 	return !running && len(pods) >= int(job.Status.Succeeded+job.Status.Failed)
@@ -53,7 +53,7 @@ func (c *Controller) cachedPods(job *batchv1.Job) (pods []*corev1.Pod) {
 	return pods
 }
 
-// livePods returns the pods of a Job that the server has. Some may have been deleted.
+// livePods gets the pods of a Job from the server. Some of those that the Job has counted may be deleted already.
 func (c *Controller) livePods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err == nil {
@@ -64,7 +64,7 @@ func (c *Controller) livePods(ctx context.Context, job *batchv1.Job) (pods []*co
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking how the pods of Job %s/%s ended: %w", job.Namespace, job.Name, err)
+		return nil, fmt.Errorf("listing the pods of Job %s/%s for their exit codes: %w", job.Namespace, job.Name, err)
 	}
 	return pods, nil
 }

@@ -20,7 +20,7 @@ func (c *Controller) scheduledJobHandler() cache.ResourceEventHandler {
 		if is == nil {
 			c.users.forget(was)
 			c.jobs.Forget(was.UID)
-			c.loop.Queue.Add(loop.Key(was)) // What is known of it is to be forgotten.
+			c.loop.Queue.Add(loop.Key(was)) // The sync drops the state of the deleted ScheduledJob.
 			return
 		}
 		c.users.add(is)
@@ -39,11 +39,11 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 		if is == nil || controller(is) == "" {
 			return
 		}
-		_, news := c.jobs.ObserveCached(controller(is), is)
+		_, changed := c.jobs.ObserveCached(controller(is), is)
 		if was != nil {
-			news = isRelevantChange(was, is)
+			changed = isRelevantChange(was, is)
 		}
-		if news || jobcore.Finished(is) && was == nil {
+		if changed || jobcore.Finished(is) && was == nil {
 			c.enqueueOwner(is)
 		}
 	})
@@ -61,7 +61,7 @@ func (c *Controller) enqueueOwner(job *batchv1.Job) {
 	}
 }
 
-// controller returns the UID of the ScheduledJob that controls a Job, or none.
+// controller returns the UID of the ScheduledJob that controls a Job, or nothing.
 func controller(job *batchv1.Job) types.UID {
 	if ref := owner(job); ref != nil {
 		return ref.UID
@@ -78,7 +78,7 @@ func owner(job *batchv1.Job) *metav1.OwnerReference {
 	return ref
 }
 
-// podHandler keeps the pods of runs. How they ended is looked at when their Job has.
+// podHandler keeps the pods of runs. It enqueues nothing: exit codes are read when the Job is finished.
 func (c *Controller) podHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *corev1.Pod) {
 		pod := cmp.Or(is, was)

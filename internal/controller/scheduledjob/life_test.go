@@ -32,7 +32,7 @@ func completed(n int) func(*stintv1.ScheduledJobStatus) bool {
 	return func(s *stintv1.ScheduledJobStatus) bool { return len(s.CompletedExecutions) == n }
 }
 
-// lists wants so many executions of each kind.
+// lists reports whether the status has this many executions of each kind.
 func lists(pending, running, done int) func(*stintv1.ScheduledJobStatus) bool {
 	return func(s *stintv1.ScheduledJobStatus) bool {
 		return len(s.PendingExecutions) == pending && len(s.RunningExecutions) == running && len(s.CompletedExecutions) == done
@@ -43,11 +43,11 @@ func blocked(s *stintv1.ScheduledJobStatus) bool {
 	return meta.IsStatusConditionTrue(s.Conditions, stintv1.ConditionBlocked)
 }
 
-// TestLife plays what the life of ScheduledJobs consists of on one real server.
+// TestLife runs all lives in parallel on one real server.
 func TestLife(t *testing.T) {
 	shared := start(t, scheduledjob.Options{})
 	t.Run("all", func(t *testing.T) {
-		for name, play := range lives {
+		for name, play := range lifeTests {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				play(shared.in(t))
@@ -56,20 +56,20 @@ func TestLife(t *testing.T) {
 	})
 }
 
-var lives = map[string]func(*env){
-	"every due time becomes a run, and its Job tells whose it is":                   dueTimes,
-	"runs that may not run beside each other do so one by one, in order":            queue,
-	"only the latest of the runs that wait is kept":                                 skipOutdated,
-	"a failed run blocks the schedule, not a run on demand":                         block,
-	"a run on demand runs once however often it is asked for":                       onDemand,
-	"a run on demand may have env and args of its own":                              overrides,
-	"a run waits for its PodTemplate":                                               lateTemplate,
-	"Jobs go beyond the history limits, their executions stay":                      history,
-	"Jobs and pods go with the ScheduledJob":                                        cascade,
-	"a run whose Job is deleted has failed":                                         jobDeleted,
-	"a run whose Job's name is somebody else's has failed, and the next one starts": nameTaken,
-	"suspended, due times pass and runs on demand run":                              suspended,
-	"a run tells how all its pods ended, with the exit codes of each one":           exitCodes,
+var lifeTests = map[string]func(*env){
+	"every due time becomes a run, and its Job has labels and an owner":   dueTimes,
+	"runs that may not run beside each other do so one by one, in order":  queue,
+	"only the latest of the runs that wait is kept":                       skipOutdated,
+	"a failed run blocks the schedule, not a run on demand":               block,
+	"a run on demand runs once however often it is asked for":             onDemand,
+	"a run on demand may have env and args of its own":                    overrides,
+	"a run waits for its PodTemplate":                                     lateTemplate,
+	"Jobs go beyond the history limits, their executions stay":            history,
+	"Jobs and pods go with the ScheduledJob":                              cascade,
+	"a run whose Job is deleted has failed":                               jobDeleted,
+	"a run whose Job's name is taken has failed, and the next one starts": nameTaken,
+	"suspended, due times pass and runs on demand run":                    suspended,
+	"a run lists the exit codes of all its pods":                          exitCodes,
 }
 
 func dueTimes(e *env) {
@@ -78,7 +78,7 @@ func dueTimes(e *env) {
 	if s.ScheduleCount != 3 || s.SkippedCount != 0 || s.NextScheduleTime != nil {
 		e.t.Errorf("%d started, %d skipped, next at %v, want 3, none, none", s.ScheduleCount, s.SkippedCount, s.NextScheduleTime)
 	}
-	// They may run beside each other, and end in any order.
+	// They may run at the same time, and end in any order.
 	runs := slices.SortedFunc(slices.Values(s.CompletedExecutions), byDueTime)
 	first := runs[0].DueAt.Time
 	for i, run := range runs {
@@ -124,9 +124,9 @@ func queue(e *env) {
 }
 
 func skipOutdated(e *env) {
-	// A run holds the turn before anything is due: all due times have to wait, however many are dealt with at once.
+	// One run is running before anything is due, so that all due times have to wait, however many one sync handles.
 	e.create(newScheduledJob("skip", "", oneAtATime, command("hold")))
-	e.ask("skip", "first")
+	e.request("skip", "first")
 	e.until("skip", "one runs", lists(0, 1, 0))
 	e.edit("skip", func(s *stintv1.ScheduledJobSpec) { s.Schedule = &stintv1.Schedule{TimeSpec: "R4//PT1S"} })
 	s := e.until("skip", "no due time is left", func(s *stintv1.ScheduledJobStatus) bool {
@@ -144,7 +144,7 @@ func block(e *env) {
 	}))
 	e.until("block", "blocked, one waits", func(s *stintv1.ScheduledJobStatus) bool { return blocked(s) && len(s.PendingExecutions) == 1 })
 	e.edit("block", func(s *stintv1.ScheduledJobSpec) { s.Template = template("true") })
-	e.ask("block", "by-hand")
+	e.request("block", "by-hand")
 	s := e.until("block", "the run on demand has ended", func(s *stintv1.ScheduledJobStatus) bool {
 		return slices.ContainsFunc(s.CompletedExecutions, func(x stintv1.Execution) bool { return x.Tag == "by-hand" && *x.Success })
 	})
@@ -165,12 +165,12 @@ func block(e *env) {
 
 func onDemand(e *env) {
 	e.create(newScheduledJob("demand", ""))
-	e.ask("demand", "mine")
+	e.request("demand", "mine")
 	s := e.until("demand", "run", completed(1))
 	if run := s.CompletedExecutions[0]; run.Tag != "mine" || run.Trigger != stintv1.TriggerManual || run.CreatedAt == nil || run.DueAt != nil {
 		e.t.Errorf("it is %+v", run)
 	}
-	e.ask("demand", "second")
+	e.request("demand", "second")
 	s = e.until("demand", "run again", completed(2))
 	if s.ScheduleCount != 2 || s.LastScheduleTime != nil || len(e.jobs("demand")) != 2 {
 		e.t.Errorf("%d runs, last due %v, %d Jobs", s.ScheduleCount, s.LastScheduleTime, len(e.jobs("demand")))
@@ -206,7 +206,7 @@ func lateTemplate(e *env) {
 }
 
 func history(e *env) {
-	// One at a time, so that they end in their order.
+	// One at a time, so that they end in order.
 	e.create(newScheduledJob("history", "R4//PT1S", keepAll, oneAtATime, func(s *stintv1.ScheduledJobSpec) {
 		s.SuccessfulJobsHistoryLimit, s.CompletedExecutionsHistoryLimit = ptr.To[int32](1), ptr.To[int32](3)
 	}))
@@ -271,7 +271,7 @@ func nameTaken(e *env) {
 
 func suspended(e *env) {
 	e.create(newScheduledJob("suspended", "R3//PT1S", func(s *stintv1.ScheduledJobSpec) { s.Suspend = ptr.To(true) }))
-	e.ask("suspended", "mine")
+	e.request("suspended", "mine")
 	s := e.until("suspended", "all due times have passed", func(s *stintv1.ScheduledJobStatus) bool { return s.SkippedCount == 3 && lists(0, 0, 1)(s) })
 	if s.ScheduleCount != 1 || !meta.IsStatusConditionTrue(s.Conditions, stintv1.ConditionSuspended) {
 		e.t.Errorf("%d runs, conditions %+v", s.ScheduleCount, s.Conditions)

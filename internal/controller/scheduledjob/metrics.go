@@ -11,7 +11,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// tagLayout is that of the tags of scheduled runs.
+// tagLayout is the format of the tags of scheduled runs.
 const tagLayout = "20060102-150405"
 
 type metrics struct {
@@ -33,8 +33,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}
 	m := &metrics{
 		syncs: prometheus.NewCounterVec(prometheus.CounterOpts(
-			opts("syncs_total", "Looks at ScheduledJobs.")), []string{"result"}),
-		syncSeconds: histogram("sync_duration_seconds", "How long one look at a ScheduledJob took.",
+			opts("syncs_total", "Syncs of ScheduledJobs.")), []string{"result"}),
+		syncSeconds: histogram("sync_duration_seconds", "How long one sync of a ScheduledJob took.",
 			prometheus.ExponentialBuckets(0.001, 2, 15)),
 		lateness: histogram("start_lateness_seconds", "From the due time of a run to the creation of its Job.",
 			prometheus.ExponentialBuckets(0.01, 2, 18)),
@@ -60,14 +60,14 @@ func (m *metrics) synced(err error, took time.Duration) {
 	m.syncSeconds.Observe(took.Seconds())
 }
 
-// started takes in how late the Job of a scheduled run was made.
+// started counts how late the Job of a scheduled run was created.
 func (m *metrics) started(job *batchv1.Job, now time.Time) {
 	if due, err := time.Parse(tagLayout, job.Labels[stintv1.LabelJobTag]); err == nil {
 		m.lateness.Observe(max(0, now.Sub(due).Seconds()))
 	}
 }
 
-// counted takes in what a status tells beyond the one before it, once it is stored.
+// counted counts the runs that a written status has and the one before it did not have.
 func (m *metrics) counted(was, is *stintv1.ScheduledJobStatus) {
 	m.runsStarted.Add(float64(max(0, is.ScheduleCount-was.ScheduleCount)))
 	m.runsSkipped.Add(float64(max(0, is.SkippedCount-was.SkippedCount)))

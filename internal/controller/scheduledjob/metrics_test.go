@@ -12,12 +12,12 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-func TestMetricsTellOfRuns(t *testing.T) {
+func TestMetricsCountRuns(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	e := start(t, scheduledjob.Options{Registerer: registry})
 	e.create(newScheduledJob("fails", "R1//PT1S", command("false"), func(s *stintv1.ScheduledJobSpec) { s.MaxRestart = ptr.To[int32](0) }))
 	e.create(newScheduledJob("succeeds", ""))
-	e.ask("succeeds", "mine")
+	e.request("succeeds", "mine")
 	e.create(newScheduledJob("skips", "R1//PT1S", func(s *stintv1.ScheduledJobSpec) { s.Suspend = ptr.To(true) }))
 	e.until("fails", "it has ended", completed(1))
 	e.until("succeeds", "it has ended", completed(1))
@@ -33,14 +33,14 @@ func TestMetricsTellOfRuns(t *testing.T) {
 	await.Until(e.t, "metrics", func() bool {
 		got := gather(t, registry)
 		delete(got, "stint_scheduledjob_syncs_total success")
-		delete(got, "stint_scheduledjob_syncs_total error") // of a status that somebody has changed meanwhile
+		delete(got, "stint_scheduledjob_syncs_total error") // From conflicts with other writes of a status.
 		delete(got, "stint_scheduledjob_sync_duration_seconds observed")
 		diff = cmp.Diff(want, got)
 		return diff == ""
 	}, func() string { return diff })
 }
 
-// gather returns counters, and how often histograms were told something.
+// gather returns the values of counters, and the sample counts of histograms.
 func gather(t *testing.T, r *prometheus.Registry) map[string]float64 {
 	families, err := r.Gather()
 	if err != nil {

@@ -34,20 +34,20 @@ func (c *Controller) observe(ctx context.Context, sj *stintv1.ScheduledJob) (cor
 	return obs, nil
 }
 
-// template returns the pods of a PodTemplate as they are now, nil if there is none.
+// template gets the template of a PodTemplate live; nil if there is none.
 func (c *Controller) template(ctx context.Context, namespace, name string) (*corev1.PodTemplateSpec, error) {
 	found, err := c.client.PodTemplates().Get(ctx, namespace, name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for PodTemplate %s/%s: %w", namespace, name, err)
+		return nil, fmt.Errorf("getting PodTemplate %s/%s: %w", namespace, name, err)
 	}
 	return &found.Template, nil
 }
 
-// jobsOf returns the Jobs that sj controls by name. The server is asked for those that its status lists, or that may have
-// been created, and that are not known.
+// jobsOf returns the Jobs that sj controls, sorted by name. It gets live those that the status lists, or that may have been
+// created, and that are not known.
 func (c *Controller) jobsOf(ctx context.Context, sj *stintv1.ScheduledJob) (jobs []*batchv1.Job, err error) {
 	if err := c.jobs.Confirm(ctx, sj, c.client.Jobs(), listed(sj)); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (c *Controller) jobsOf(ctx context.Context, sj *stintv1.ScheduledJob) (jobs
 	return jobs, nil
 }
 
-// listed returns the names of the Jobs that the status lists, with their UIDs where these are known.
+// listed returns the names of the Jobs that the status lists, with their UIDs if the status has them.
 func listed(sj *stintv1.ScheduledJob) map[string]types.UID {
 	jobs := map[string]types.UID{}
 	for _, name := range core.JobsToGetLive(sj) {

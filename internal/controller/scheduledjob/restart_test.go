@@ -26,7 +26,7 @@ func TestEveryDueTimeIsOneRunOverRestartsOfTheController(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	// Jobs go as soon as they have ended: nothing but the status remembers a run.
+	// Jobs are deleted as soon as they are finished, so that only the status shows that a run has run.
 	e.create(newScheduledJob("restarts", "R8//PT1S", keepAll, func(s *stintv1.ScheduledJobSpec) {
 		s.SuccessfulJobsHistoryLimit = ptr.To[int32](0)
 	}))
@@ -39,14 +39,14 @@ func TestEveryDueTimeIsOneRunOverRestartsOfTheController(t *testing.T) {
 	if s.ScheduleCount != 8 || s.SkippedCount != 0 {
 		t.Errorf("%d started, %d skipped", s.ScheduleCount, s.SkippedCount)
 	}
-	await.Until(e.t, "news of all Jobs", func() bool {
+	await.Until(e.t, "all Jobs to be cached", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(made) >= 8
 	})
 	mu.Lock()
 	defer mu.Unlock()
-	// Those that were late run beside each other, and end in any order.
+	// Late runs run at the same time, and end in any order.
 	runs := slices.SortedFunc(slices.Values(s.CompletedExecutions), byDueTime)
 	for i, run := range runs {
 		due := runs[0].DueAt.Add(time.Duration(i) * time.Second)

@@ -11,8 +11,8 @@ import (
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// decide is one round of a sync. No Job is created for a version that may not be the newest: its run may have ended long
-// ago, and its Job be gone.
+// decide is one round of a sync. It creates no Job unless sj is confirmed to be the newest version: by an older one, a run
+// that finished long ago, and whose Job was deleted, would be due again.
 func (c *Controller) decide(ctx context.Context, sj *stintv1.ScheduledJob, confirmed bool) (again bool, err error) {
 	obs, err := c.observe(ctx, sj)
 	if err != nil {
@@ -25,8 +25,8 @@ func (c *Controller) decide(ctx context.Context, sj *stintv1.ScheduledJob, confi
 	return false, c.apply(ctx, sj, d)
 }
 
-// apply carries a decision out: the Jobs before the status that lists them as running, the deletion of Jobs after the
-// status that tells their end, events after what they tell.
+// apply carries out a decision: it creates Jobs before it writes the status that lists them as running, records events after
+// that write, and deletes Jobs once the status has their end.
 func (c *Controller) apply(ctx context.Context, sj *stintv1.ScheduledJob, d core.Decision) error {
 	outcomes, failed := c.create(ctx, sj, d.Create)
 	next := d.Status(outcomes)
@@ -43,7 +43,7 @@ func (c *Controller) apply(ctx context.Context, sj *stintv1.ScheduledJob, d core
 	}
 	c.loop.Alarm.Set(loop.Key(sj), d.RequeueAt)
 	if refused(outcomes) {
-		c.loop.Queue.Add(loop.Key(sj)) // the next run need not wait
+		c.loop.Queue.Add(loop.Key(sj)) // The next run may start in place of the refused one.
 	}
 	return errors.Join(failed, c.delete(ctx, sj, d.Delete))
 }

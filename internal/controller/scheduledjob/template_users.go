@@ -11,15 +11,16 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-// templateUsers are the ScheduledJobs that refer to a PodTemplate.
+// templateUsers are the ScheduledJobs that refer to a PodTemplate: names has the PodTemplate of each ScheduledJob, users the
+// ScheduledJobs of each PodTemplate.
 type templateUsers struct {
-	mu    sync.Mutex
-	names map[types.NamespacedName]types.NamespacedName
-	users map[types.NamespacedName]map[types.NamespacedName]bool
+	mu        sync.Mutex
+	templates map[types.NamespacedName]types.NamespacedName
+	users     map[types.NamespacedName]map[types.NamespacedName]bool
 }
 
 func newTemplateUsers() *templateUsers {
-	return &templateUsers{names: map[types.NamespacedName]types.NamespacedName{},
+	return &templateUsers{templates: map[types.NamespacedName]types.NamespacedName{},
 		users: map[types.NamespacedName]map[types.NamespacedName]bool{}}
 }
 
@@ -31,7 +32,7 @@ func (t *templateUsers) add(sj *stintv1.ScheduledJob) {
 		return
 	}
 	template := types.NamespacedName{Namespace: sj.Namespace, Name: sj.Spec.TemplateRef.Name}
-	t.names[loop.Key(sj)] = template
+	t.templates[loop.Key(sj)] = template
 	if t.users[template] == nil {
 		t.users[template] = map[types.NamespacedName]bool{}
 	}
@@ -45,11 +46,11 @@ func (t *templateUsers) forget(sj *stintv1.ScheduledJob) {
 }
 
 func (t *templateUsers) remove(user types.NamespacedName) {
-	template, had := t.names[user]
+	template, had := t.templates[user]
 	if !had {
 		return
 	}
-	delete(t.names, user)
+	delete(t.templates, user)
 	delete(t.users[template], user)
 	if len(t.users[template]) == 0 {
 		delete(t.users, template)

@@ -8,9 +8,9 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// Expiry tells when a Job is to be deleted, if ever. It counts from what the Job says, not from when that was seen: a
-// clock that was set, or differs from the one that wrote the end, makes the Job stay longer or shorter by as much, but
-// an end without a time, or a time to live that makes no sense, never deletes it.
+// Expiry returns when a Job is to be deleted, and false if it is not. The time to live starts at the time in the Job's
+// condition, so a clock that was set, or that differs from the one that wrote the condition, changes how long the Job
+// stays. A condition without a time, or a negative time to live, never deletes a Job.
 func Expiry(job *batchv1.Job) (time.Time, bool) {
 	ttl := job.Spec.TTLSecondsAfterFinished
 	if ttl == nil || *ttl < 0 || job.DeletionTimestamp != nil {

@@ -4,7 +4,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// newLateness has kube-controller-manager's name, so that its dashboards show this controller too.
+// newLateness returns a metric of the name that kube-controller-manager uses, so that its dashboards show this controller
+// too.
 func newLateness(r prometheus.Registerer) (prometheus.Histogram, error) {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Namespace: "ttl_after_finished_controller", Name: "job_deletion_duration_seconds",

@@ -1,9 +1,8 @@
-// Package ttl deletes Jobs some time after they have finished, as spec.ttlSecondsAfterFinished says, with all that
-// belongs to them.
+// Package ttl deletes finished Jobs and their dependents after spec.ttlSecondsAfterFinished.
 //
-//	informer ──► alarm, at the expiry that the Job shows ──► queue ──► read anew ──► delete, if still expired
+//	informer ──► alarm, at the expiry of the cached Job ──► queue ──► live read ──► delete, if still expired
 //
-// What was seen only decides when to look. What is deleted is a Job that was read after its time, in that version.
+// The cached Job only decides when to look. A Job is deleted only after a live read, and only in the version that was read.
 package ttl
 
 import (
@@ -25,19 +24,19 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-// workers are enough for the store to write deletions in batches, when many Jobs expire at once.
+// workers is enough for the store to write deletions in batches when many Jobs expire at once.
 const workers = 16
 
-// Client is what it needs of an API server.
+// Client is the part of the API that the Controller uses.
 type Client interface {
 	Jobs() client.Resource[*batchv1.Job]
 }
 
 // Options are for New.
 type Options struct {
-	// Registerer takes the metrics; nil for none.
+	// Registerer registers the metrics, unless it is nil.
 	Registerer prometheus.Registerer
-	// Clock is the real one where nil.
+	// Clock is the real clock if nil.
 	Clock clock.PassiveClock
 }
 
@@ -46,7 +45,7 @@ type Controller struct {
 	jobs     client.Resource[*batchv1.Job]
 	clock    clock.PassiveClock
 	loop     *loop.Loop
-	alarmMu  sync.Mutex // of the alarm, to what the cache shows
+	alarmMu  sync.Mutex // held from reading the cached Job to setting the alarm
 	lateness prometheus.Histogram
 }
 
@@ -66,10 +65,11 @@ func New(c Client, o Options) *Controller {
 	return t
 }
 
-// Run works until ctx ends.
+// Run deletes expired Jobs until ctx ends.
 func (t *Controller) Run(ctx context.Context) error { return t.loop.Run(ctx, workers, t.sync) }
 
-// schedule sets the alarm for the Job as the cache has it. The lock sees to it that whoever is last has seen the newest.
+// schedule sets the alarm to the expiry of the cached Job. With the lock, the last of several calls has read the newest
+// version.
 func (t *Controller) schedule(key types.NamespacedName) {
 	t.alarmMu.Lock()
 	defer t.alarmMu.Unlock()
@@ -89,13 +89,13 @@ func (t *Controller) cached(key types.NamespacedName) *batchv1.Job {
 func (t *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	err := t.expire(ctx, key)
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
-		klog.FromContext(ctx).Error(err, "A Job whose time is over could not be deleted yet", "job", key)
+		klog.FromContext(ctx).Error(err, "An expired Job could not be deleted and will be retried", "job", key)
 	}
 	return err
 }
 
-// expire deletes the Job if it has to go: it is read anew, because its time to live may have been changed since, and
-// another Job may have taken its name. It goes only in the version that was read.
+// expire deletes the Job if it has expired. It reads the Job live, because its time to live may have changed or another Job
+// may have its name, and deletes only the version that it read.
 func (t *Controller) expire(ctx context.Context, key types.NamespacedName) error {
 	job, err := t.jobs.Get(ctx, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
@@ -124,8 +124,8 @@ func (t *Controller) expire(ctx context.Context, key types.NamespacedName) error
 	return err
 }
 
-// wait sets the alarm again after it rang too early, because the clock was set back. A cache that does not show the
-// version that was read is about to tell of another one, which sets the alarm.
+// wait sets the alarm again after it was too early, because the clock was set back. If the version that was read is not
+// cached, an event follows that sets the alarm.
 func (t *Controller) wait(key types.NamespacedName, version string) {
 	if job := t.cached(key); job != nil && job.ResourceVersion == version {
 		t.schedule(key)

@@ -76,7 +76,7 @@ func TestTheTimeToLiveMayChangeAfterTheEnd(t *testing.T) {
 	w.set(shortened, ptr.To[int32](hour))
 	w.gone("shortened")
 
-	// Once a Job has stayed where others went, the alarm for it is set.
+	// stays returns after other Jobs have expired: by then, the alarm of this Job is set.
 	cleared := w.finish(w.create("cleared", ptr.To[int32](hour)), now.Now())
 	extended := w.finish(w.create("extended", ptr.To[int32](hour)), now.Now())
 	due := w.finish(w.create("due", ptr.To[int32](hour)), now.Now())
@@ -113,7 +113,7 @@ func TestTheJobGoesAfterItsPods(t *testing.T) {
 	w.gone("job")
 }
 
-// interposed are the real Jobs, with something that happens before one is read or before what follows.
+// interposed is the real resource of Jobs, with hooks before and after a Job is read.
 type interposed struct {
 	client.Resource[*batchv1.Job]
 	before, after func(name string)
@@ -127,7 +127,7 @@ func (i *interposed) Get(ctx context.Context, namespace, name string) (*batchv1.
 	return i.Resource.Get(ctx, namespace, name)
 }
 
-// change is what happens while the controller is about to delete a Job, and what is to become of it.
+// change happens while the controller is about to delete a Job; check checks what becomes of the Job.
 type change struct {
 	happens func(w *world, job *batchv1.Job)
 	check   func(w *world)
@@ -218,7 +218,7 @@ var changes = map[string]change{
 func TestManyJobsExpireAtOnce(t *testing.T) {
 	n := 1000
 	if testing.Short() {
-		n = 200 // The race detector makes much of them.
+		n = 200 // With the race detector, 1000 Jobs take too long.
 	}
 	now := held()
 	w := plain(t, now)
@@ -241,7 +241,7 @@ func TestManyJobsExpireAtOnce(t *testing.T) {
 	}
 }
 
-// Dashboards made for kube-controller-manager know the metric by this name.
+// Dashboards for kube-controller-manager use this name of the metric.
 func TestDeletionsAreMeasured(t *testing.T) {
 	w := plain(t, clock.RealClock{})
 	w.finish(w.create("job", ptr.To[int32](0)), time.Now().Add(-time.Hour))

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// world is a namespace with a garbage collector, in which the test decides how Jobs end.
+// world is a namespace with a garbage collector and no Job controller: the test sets the status of Jobs.
 type world struct {
 	testing.TB
 	client.Interface
@@ -35,7 +35,7 @@ type world struct {
 	clock     clock.PassiveClock
 }
 
-// start has the ttl controller use this clock, and what wrap makes of the Jobs.
+// start starts a ttl controller with this clock and with the client that wrap returns.
 func start(t testing.TB, c clock.PassiveClock, wrap func(w *world) ttl.Client) *world {
 	t.Helper()
 	api := apiservertest.Shared(t)
@@ -46,18 +46,18 @@ func start(t testing.TB, c clock.PassiveClock, wrap func(w *world) ttl.Client) *
 	return w
 }
 
-// plain is a world whose controller sees the Jobs as they are.
+// plain starts a world whose controller uses the server directly.
 func plain(t testing.TB, c clock.PassiveClock) *world {
 	t.Helper()
 	return start(t, c, func(w *world) ttl.Client { return w })
 }
 
-// held is a clock that the test moves. It shows a full second, as what is stored does.
+// held returns a clock that the test moves. Its time is a full second, as times in the API are.
 func held() *clocktesting.FakePassiveClock {
 	return clocktesting.NewFakePassiveClock(time.Now().Truncate(time.Second))
 }
 
-// turn moves the clock that the test holds.
+// turn moves the clock of a world that was started with held.
 func (w *world) turn(by time.Duration) {
 	w.clock.(*clocktesting.FakePassiveClock).SetTime(w.clock.Now().Add(by))
 }
@@ -106,7 +106,7 @@ func (w *world) pod(job *batchv1.Job, name string, finalizers ...string) *corev1
 	return pod
 }
 
-// get is the Job, or nil.
+// get returns the Job, or nil.
 func (w *world) get(name string) *batchv1.Job {
 	w.Helper()
 	job, err := w.Jobs().Get(w.ctx, w.namespace, name)
@@ -124,7 +124,7 @@ func (w *world) gone(name string) {
 	await.Until(w, name+" is gone", func() bool { return w.get(name) == nil })
 }
 
-// stays tells that the Job is there, untouched, after others that came after it have been dealt with.
+// stays fails if the Job is deleted by the time that three later Jobs have expired and been deleted.
 func (w *world) stays(name string) {
 	w.Helper()
 	for range 3 {

@@ -1,5 +1,5 @@
-// Package v1beta1 turns CronJobs of batch/v1beta1, the form before Kubernetes 1.21, into those of batch/v1 and back. The
-// fields are the same in both. What is made shares with what it is made of all that the two point to.
+// Package v1beta1 converts CronJobs between batch/v1beta1, the version before Kubernetes 1.21, and batch/v1. Both have the
+// same fields. Copies are shallow: in and out share all pointers, slices and maps.
 package v1beta1
 
 import (
@@ -7,7 +7,7 @@ import (
 	"k8s.io/api/batch/v1beta1"
 )
 
-// FromBatch makes out the CronJob that in is in batch/v1beta1.
+// FromBatch converts a CronJob to batch/v1beta1.
 func FromBatch(in *batchv1.CronJob, out *v1beta1.CronJob) {
 	spec := &in.Spec
 	*out = v1beta1.CronJob{
@@ -26,7 +26,7 @@ func FromBatch(in *batchv1.CronJob, out *v1beta1.CronJob) {
 	}
 }
 
-// ToBatch makes out the CronJob that in is in batch/v1.
+// ToBatch converts a CronJob to batch/v1.
 func ToBatch(in *v1beta1.CronJob, out *batchv1.CronJob) {
 	spec := &in.Spec
 	*out = batchv1.CronJob{
@@ -45,7 +45,7 @@ func ToBatch(in *v1beta1.CronJob, out *batchv1.CronJob) {
 	}
 }
 
-// ListFromBatch makes out the list that in is in batch/v1beta1.
+// ListFromBatch converts a list to batch/v1beta1.
 func ListFromBatch(in *batchv1.CronJobList, out *v1beta1.CronJobList) {
 	*out = v1beta1.CronJobList{ListMeta: in.ListMeta, Items: make([]v1beta1.CronJob, len(in.Items))}
 	for i := range in.Items {
@@ -53,7 +53,7 @@ func ListFromBatch(in *batchv1.CronJobList, out *v1beta1.CronJobList) {
 	}
 }
 
-// ListToBatch makes out the list that in is in batch/v1.
+// ListToBatch converts a list to batch/v1.
 func ListToBatch(in *v1beta1.CronJobList, out *batchv1.CronJobList) {
 	*out = batchv1.CronJobList{ListMeta: in.ListMeta, Items: make([]batchv1.CronJob, len(in.Items))}
 	for i := range in.Items {

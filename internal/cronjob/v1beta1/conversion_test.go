@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/cronjob/v1beta1"
 )
 
-// random fills obj, of either version, with something in every field, sooner or later.
+// random fills obj with random values. Over many calls, every field is set.
 func random(t *rapid.T, obj any) {
 	codecs := serializer.NewCodecFactory(runtime.NewScheme())
 	fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(rapid.Int64().Draw(t, "seed")), codecs).Fill(obj)

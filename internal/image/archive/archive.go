@@ -22,13 +22,13 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry"
 )
 
-// Image is an image of a file, with the names that the file gives it.
+// Image is an image in a file, with the names that the file gives it.
 type Image struct {
 	v1.Image
 	Names []string
 }
 
-// Read reads the images of a file or directory and has do see each. Work is a directory for what is needed meanwhile.
+// Read calls do for each image in a file or directory. work is a directory for temporary files.
 func Read(file, work string, do func(Image) error) error {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -40,16 +40,16 @@ func Read(file, work string, do func(Image) error) error {
 	names, err := topNames(file)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s is no archive of an image: %w", file, err)
+		return fmt.Errorf("%s is not an image archive: %w", file, err)
 	case names["manifest.json"]:
 		return readDocker(file, do)
 	case names["index.json"]:
 		return readLayoutArchive(file, work, do)
 	}
-	return fmt.Errorf("%s is no archive of an image: it holds neither a manifest.json (docker save) nor an index.json (OCI)", file)
+	return fmt.Errorf("%s is not an image archive: it has neither a manifest.json (docker save) nor an index.json (OCI)", file)
 }
 
-// open opens an archive that may be compressed.
+// open opens an archive, which may be compressed with gzip.
 func open(file string) (io.ReadCloser, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -73,7 +73,7 @@ type both struct {
 	io.Closer
 }
 
-// each goes through the entries of an archive.
+// each calls do for each entry of an archive.
 func each(file string, do func(*tar.Header, io.Reader) error) error {
 	in, err := open(file)
 	if err != nil {
@@ -118,7 +118,7 @@ func readDocker(file string, do func(Image) error) error {
 			}
 			tag = &t
 		} else if len(manifest) > 1 {
-			return errors.New("of several images in an archive each must have a name")
+			return errors.New("an archive of several images must name each of them")
 		}
 		image, err := tarball.Image(opener, tag)
 		if err != nil {
@@ -131,10 +131,10 @@ func readDocker(file string, do func(Image) error) error {
 	return nil
 }
 
-// layoutFile are the files of an OCI layout.
+// layoutFile matches the files of an OCI layout.
 var layoutFile = regexp.MustCompile(`^(oci-layout|index\.json|blobs/sha256/[0-9a-f]{64})$`)
 
-// readLayoutArchive puts the files of an archive into a directory first: they are read in no order.
+// readLayoutArchive unpacks an OCI layout into a directory first, as its files are read in any order.
 func readLayoutArchive(file, work string, do func(Image) error) error {
 	dir, err := os.MkdirTemp(work, "layout.")
 	if err != nil {
@@ -167,7 +167,7 @@ func readLayoutArchive(file, work string, do func(Image) error) error {
 	return readLayout(dir, do)
 }
 
-// FullNames are the names of an image in full.
+// FullNames returns the complete names of an image, such as docker.io/library/perl:latest.
 func (i Image) FullNames() ([]string, error) {
 	var full []string
 	for _, n := range i.Names {

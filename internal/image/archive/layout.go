@@ -11,13 +11,13 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry"
 )
 
-// Annotations that name the images of a layout, the one that tells most first.
+// nameAnnotations are annotations with the name of an image in a layout, the most complete name first.
 var nameAnnotations = []string{"io.containerd.image.name", "org.opencontainers.image.ref.name"}
 
 func readLayout(dir string, do func(Image) error) error {
 	index, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
-		return fmt.Errorf("%s is no OCI layout: %w", dir, err)
+		return fmt.Errorf("%s is not an OCI layout: %w", dir, err)
 	}
 	manifest, err := index.IndexManifest()
 	if err != nil {
@@ -52,7 +52,7 @@ func namesOf(d v1.Descriptor) []string {
 	return nil
 }
 
-// imageOf is the image of a descriptor that this machine can run, or nil.
+// imageOf returns the image of a descriptor; nil if there is none that this machine can run.
 func imageOf(index v1.ImageIndex, d v1.Descriptor) (v1.Image, error) {
 	switch {
 	case d.MediaType.IsIndex():

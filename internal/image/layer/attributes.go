@@ -11,29 +11,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attributes are what a file has beside its content.
+// attributes are what a file has besides its content.
 type attributes struct {
 	mode     uint32
 	uid, gid int
-	// owned: the file gets uid and gid.
+	// owned reports whether apply sets uid and gid.
 	owned    bool
 	modified time.Time
 	xattrs   map[string]string
 }
 
-// maxID is the largest user or group there can be; the one above means none.
+// maxID is the largest valid user or group ID. To the kernel, the next one means none.
 const maxID = math.MaxUint32 - 1
 
 func attributesOf(h *tar.Header, owned bool) (attributes, error) {
 	a := attributes{mode: uint32(h.Mode) & 0o7777, uid: h.Uid, gid: h.Gid, owned: owned, modified: bounded(h.ModTime)}
 	if owned && (h.Uid < 0 || h.Uid > maxID || h.Gid < 0 || h.Gid > maxID) {
-		return a, fmt.Errorf("its owner %d:%d cannot be: ids are from 0 to %d", h.Uid, h.Gid, maxID)
+		return a, fmt.Errorf("its owner %d:%d is not valid: IDs are from 0 to %d", h.Uid, h.Gid, maxID)
 	}
 	a.xattrs = xattrsOf(h)
 	return a, nil
 }
 
-// attributesOfFile are those of a directory or regular file that is there.
+// attributesOfFile returns those of an open directory or regular file.
 func attributesOfFile(f *os.File) (attributes, error) {
 	var s unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
@@ -49,10 +49,10 @@ func attributesOfStat(s unix.Stat_t) attributes {
 	return attributes{mode: s.Mode & 0o7777, uid: int(s.Uid), gid: int(s.Gid), modified: time.Unix(s.Mtim.Unix())}
 }
 
-// keepOwner has the owner be set, unless s tells that it is so already: to say it again may take rights.
+// keepOwner has apply set the owner only if it differs from that in s, as even setting the same owner may need rights.
 func (a *attributes) keepOwner(s unix.Stat_t) { a.owned = a.uid != int(s.Uid) || a.gid != int(s.Gid) }
 
-// bounded keeps times within what file systems can store.
+// bounded returns t, or the beginning of 1970 if not all file systems can store t.
 func bounded(t time.Time) time.Time {
 	const latest = 1 << 34
 	if t.Unix() < 0 || t.Unix() >= latest {
@@ -61,8 +61,9 @@ func bounded(t time.Time) time.Time {
 	return t
 }
 
-// apply sets the attributes of name in dir, which is no link to the outside: links themselves get them. The order matters: a
-// change of the owner takes set-user-ID bits and capabilities away, and a mode can forbid to set attributes.
+// apply sets the attributes of name in dir. If that is a symbolic link, isLink must be true: then the link itself gets them,
+// as far as links have any. The order matters: changing the owner clears set-user-ID bits and capabilities, and a mode
+// can forbid setting extended attributes.
 func (a attributes) apply(dir *os.File, name string, isLink bool) error {
 	fd := int(dir.Fd())
 	if a.owned {
@@ -85,11 +86,11 @@ func (a attributes) apply(dir *os.File, name string, isLink bool) error {
 func (a attributes) setOwner(dir int, name string) error {
 	err := unix.Fchownat(dir, name, a.uid, a.gid, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
-	case errors.Is(err, unix.EINVAL): // what the kernel says of an id that the user namespace does not have
-		return fmt.Errorf("it belongs to %d:%d, and these ids are not all among those of this user: "+
+	case errors.Is(err, unix.EINVAL): // The user namespace does not have this ID.
+		return fmt.Errorf("its owner is %d:%d, and this user does not have both of these IDs: "+
 			"add subordinate ids for this user in /etc/subuid and /etc/subgid", a.uid, a.gid)
 	case err != nil:
-		return fmt.Errorf("give it to %d:%d: %w", a.uid, a.gid, err)
+		return fmt.Errorf("set its owner to %d:%d: %w", a.uid, a.gid, err)
 	}
 	return nil
 }

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// someTime is when the files of test archives were changed.
+// someTime is the modification time of files in test archives.
 var someTime = time.Unix(1_700_000_000, 0)
 
-// entry is one of a test archive: "dir/" is a directory, "a -> b" a symbolic link, "a = b" a hard link, "a: text" a file.
+// entry is an entry of a test archive: "dir/" is a directory, "a -> b" a symbolic link, "a = b" a hard link, "a: text" a file.
 func entry(words string, change ...func(*tar.Header)) *tar.Header {
 	h := &tar.Header{Mode: 0o644, ModTime: someTime, Format: tar.FormatPAX}
 	if name, target, ok := strings.Cut(words, " -> "); ok {
@@ -38,7 +38,7 @@ func entry(words string, change ...func(*tar.Header)) *tar.Header {
 	return h
 }
 
-// entries are those of an archive, in the notation of entry.
+// entries are the entries of a test archive, in the notation of entry.
 func entries(words ...string) []*tar.Header {
 	var all []*tar.Header
 	for _, w := range words {
@@ -105,7 +105,8 @@ func image(t testing.TB, layers ...[]*tar.Header) string {
 	return tree
 }
 
-// listing says what is in a tree, a line for each file in the notation of entry. What Merge adds is left out.
+// listing returns what is in a tree, one line for each file, in the notation of entry. Mount points, which Merge adds, are
+// left out.
 func listing(t testing.TB, tree string) []string {
 	t.Helper()
 	var lines []string
@@ -114,7 +115,7 @@ func listing(t testing.TB, tree string) []string {
 			return err
 		}
 		name, err := filepath.Rel(tree, p)
-		if err != nil || name == "." || isFurniture(name) {
+		if err != nil || name == "." || isMountPoint(name) {
 			return err
 		}
 		switch d.Type() {
@@ -139,7 +140,7 @@ func listing(t testing.TB, tree string) []string {
 	return lines
 }
 
-func isFurniture(name string) bool {
+func isMountPoint(name string) bool {
 	for _, p := range append(append([]string{"etc"}, mountedDirs...), mountedFiles...) {
 		if name == p {
 			return true

@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a layer is in its directory.
+// The entries of a layer's directory.
 const (
 	treeName    = "tree"
 	changesName = "changes.json"
 )
 
-// changes is what a layer says of those below it.
+// changes is how a layer changes the layers below it.
 type changes struct {
-	// Removed are files and directories of lower layers that are no more, Opaque directories of which nothing is left.
+	// Removed are files and directories of lower layers that the layer removes; Opaque, directories whose content it removes.
 	Removed []entryName `json:"removed,omitempty"`
 	Opaque  []entryName `json:"opaque,omitempty"`
-	// Links are names for files of lower layers.
+	// Links are hard links to files of lower layers.
 	Links []link `json:"links,omitempty"`
 }
 
@@ -31,7 +31,7 @@ type link struct {
 	Target entryName `json:"target"`
 }
 
-// entryName is a path. Those of files are bytes and JSON has only text, so they are written as in a URL.
+// entryName is a path. Paths may have any bytes, but JSON is text, so they are escaped as in a URL.
 type entryName string
 
 // MarshalText implements encoding.TextMarshaler.
@@ -63,7 +63,7 @@ func readChanges(dir *os.File) (changes, error) {
 	var c changes
 	fd, err := unix.Openat(int(dir.Fd()), changesName, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return c, fmt.Errorf("the layer %s was not unpacked whole: %w", dir.Name(), err)
+		return c, fmt.Errorf("the layer %s was not unpacked completely: %w", dir.Name(), err)
 	}
 	f := os.NewFile(uintptr(fd), changesName)
 	defer f.Close()

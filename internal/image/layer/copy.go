@@ -12,9 +12,10 @@ import (
 
 // copies are the files of a layer that could not be linked.
 type copies struct {
-	// first is where the copy of a file is that further links to the file go to.
+	// first is the path of the copy of a file, by the file's inode. Other names of the file become links to that copy.
 	first map[inode]string
-	// of is what a copy is a copy of. An inode's number is used again once its file is removed.
+	// of is the inode of the original, by the inode of the copy. It shows whether a copy is still at its path: another copy may
+	// have replaced it, and may even have its inode number.
 	of map[inode]inode
 }
 
@@ -24,7 +25,8 @@ func inodeOf(s unix.Stat_t) inode { return inode{s.Dev, s.Ino} }
 
 func newCopies() copies { return copies{first: map[inode]string{}, of: map[inode]inode{}} }
 
-// put gives a file the name as in to, which is at p. Where that cannot be, it makes a copy of it.
+// put links a file into the directory to under the name as; p is the path of the new name. If it cannot be linked, put copies
+// it.
 func (m *merging) put(from *os.File, name string, to *os.File, as, p string) error {
 	err := m.linkat(from, name, to, as)
 	if !cannotLink(err) {
@@ -38,7 +40,7 @@ func (m *merging) put(from *os.File, name string, to *os.File, as, p string) err
 		return err
 	}
 	if err := copyFile(from, name, s, to, as); err != nil {
-		return fmt.Errorf("copy it, for it cannot be linked: %w", err)
+		return fmt.Errorf("copy it, as it cannot be linked: %w", err)
 	}
 	made, _, err := stat(to, as)
 	m.copies.of[inodeOf(made)] = inodeOf(s)
@@ -48,12 +50,12 @@ func (m *merging) put(from *os.File, name string, to *os.File, as, p string) err
 	return err
 }
 
-// cannotLink reports whether a file has all the names it can have, or can have none there.
+// cannotLink reports whether err means that a file has too many links already, or that it cannot be linked there at all.
 func cannotLink(err error) bool {
 	return errors.Is(err, unix.EMLINK) || errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP)
 }
 
-// linkToCopy links to the copy of a file, if there is one that can be linked.
+// linkToCopy links to an earlier copy of a file, if there is one and it can be linked.
 func (m *merging) linkToCopy(of unix.Stat_t, to *os.File, as string) (bool, error) {
 	p, ok := m.copies.first[inodeOf(of)]
 	if !ok {
@@ -75,7 +77,7 @@ func (m *merging) linkToCopy(of unix.Stat_t, to *os.File, as string) (bool, erro
 	return err == nil, err
 }
 
-// copyFile makes a file like the one of which s tells.
+// copyFile copies a regular file, symbolic link or FIFO, whose status is s.
 func copyFile(from *os.File, name string, s unix.Stat_t, to *os.File, as string) error {
 	a := attributesOfStat(s)
 	var err error
@@ -87,7 +89,7 @@ func copyFile(from *os.File, name string, s unix.Stat_t, to *os.File, as string)
 		if target, err = readLink(from, name); err == nil {
 			err = unix.Symlinkat(target, int(to.Fd()), as)
 		}
-	default: // layers have nothing else
+	default: // A FIFO: layers have nothing else.
 		err = unix.Mkfifoat(int(to.Fd()), as, 0o600)
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onlyWithin links within a tree alone.
+// onlyWithin links files within a tree, and fails with err for files outside of it.
 func onlyWithin(tree *os.File, err error) linking {
 	return func(from *os.File, name string, to *os.File, as string) error {
 		at, readErr := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", from.Fd()))
@@ -27,14 +27,14 @@ func onlyWithin(tree *os.File, err error) linking {
 	}
 }
 
-// details are what files are besides their content, and which are the same.
+// details returns the attributes of files, one line each, with the first name of the same file.
 func details(t *testing.T, tree string) []string {
 	t.Helper()
 	names := map[uint64]string{}
 	var lines []string
 	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
 		name, relErr := filepath.Rel(tree, p)
-		if err != nil || relErr != nil || name == "." || isFurniture(name) {
+		if err != nil || relErr != nil || name == "." || isMountPoint(name) {
 			return err
 		}
 		s := statOf(t, p)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// decoy is a directory beside the one that is unpacked to, which no archive may reach.
+// decoy is a directory beside the one into which archives are unpacked. No archive may reach it.
 type decoy struct {
 	path   string
 	before []string
@@ -62,7 +62,7 @@ func TestHostileArchivesReachNothingOutside(t *testing.T) {
 	out := strings.Repeat("../", 12)
 	for name, test := range map[string]struct {
 		layers [][]*tar.Header
-		// refused is a part of the error; empty where the archive can do no harm.
+		// refused is a part of the error; empty if the archive is unpacked and does no harm.
 		refused string
 	}{
 		"a name that leads out":             {[][]*tar.Header{entries("../decoy/new: x")}, "leads out"},
@@ -139,7 +139,7 @@ func build(t testing.TB, dir string, layers [][]*tar.Header, decoy string) error
 	return Merge(openDir(t, filepath.Join(dir, "tree")), unpacked)
 }
 
-func TestOverlaysTakeNoOrdersFromAnArchive(t *testing.T) {
+func TestOverlayAttributesAreLeftOut(t *testing.T) {
 	with := func(name string) func(*tar.Header) {
 		return func(h *tar.Header) {
 			if h.PAXRecords == nil {
@@ -170,7 +170,7 @@ func TestDevicesAreLeftOutAndHideLowerFiles(t *testing.T) {
 	}
 	tree := image(t, entries("null: x", "dir/f: x", "zero: x", "sda: x", "f: x"), []*tar.Header{
 		char("null"), char("dir"), entry("other = null"), entry("again = other"),
-		// In an overlay a device of these numbers would hide the file.
+		// In an overlay, a device with the number 0:0 would hide the file.
 		entry("zero", func(h *tar.Header) { h.Typeflag = tar.TypeChar }),
 		entry("sda", func(h *tar.Header) { h.Typeflag, h.Devmajor = tar.TypeBlock, 8 }),
 		entry("own: x"), char("own"), char("new"), entry("new: x"),
@@ -190,7 +190,7 @@ func TestALayerIsBounded(t *testing.T) {
 	}
 }
 
-// The kernel gives up lookups with ".." in them while anything is renamed.
+// While any file is renamed, the kernel may refuse a lookup with ".." in it. It has to be tried again.
 func TestLookupsGoOnWhileOthersRename(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

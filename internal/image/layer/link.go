@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// link gives a file a second name. One of a lower layer gets it when the layers are merged; until then something stands for
-// it that later entries can replace.
+// link makes p a hard link to target. If target is in a lower layer, the link is made when the layers are merged; until then
+// there is a placeholder at p, which later entries can replace.
 func (u *unpacking) link(p, target string) error {
 	t, err := clean(target)
 	if err != nil {
 		return fmt.Errorf("its target %q: %w", target, err)
 	}
 	if t == p {
-		return nil // how tar writes a file that it was given twice
+		return nil // tar writes this for a file that it was given twice.
 	}
 	found, err := u.root.link(p, t)
 	switch {
@@ -32,10 +32,10 @@ func (u *unpacking) link(p, target string) error {
 	return u.file(p, attributes{modified: impliedTime}, strings.NewReader(""))
 }
 
-// isPlaceholder reports whether a file of a layer stands for a link to a lower one.
+// isPlaceholder reports whether a file of a layer is a placeholder for a link to a lower layer.
 func isPlaceholder(s unix.Stat_t) bool { return !isDir(s) && s.Mtim.Sec == impliedTime.Unix() }
 
-// finishLinks removes what stands for links, and forgets the links that were replaced.
+// finishLinks removes the placeholders, and drops the links whose placeholder was replaced.
 func (u *unpacking) finishLinks() error {
 	var kept []link
 	for _, l := range slices.Backward(u.changes.Links) {
@@ -65,7 +65,7 @@ func (u *unpacking) removePlaceholder(p string) (wasThere bool, err error) {
 	return true, unix.Unlinkat(int(dir.Fd()), path.Base(p), 0)
 }
 
-// link makes p another name of target. It is false if there is no target.
+// link makes p a hard link to target. It returns false if there is no target.
 func (r *root) link(p, target string) (bool, error) {
 	from, err := r.existing(path.Dir(target))
 	if err != nil || from == nil {
@@ -88,7 +88,7 @@ func (r *root) link(p, target string) (bool, error) {
 		return same, err
 	}
 	return true, keepTime(dir, func() error {
-		if err := r.makeRoom(dir, to); err != nil {
+		if err := r.removeExisting(dir, to); err != nil {
 			return err
 		}
 		return r.put(from, name, dir, to, p)
@@ -99,13 +99,13 @@ func linkat(from *os.File, name string, to *os.File, as string) error {
 	return unix.Linkat(int(from.Fd()), name, int(to.Fd()), as, 0)
 }
 
-// isSame reports whether name in dir is the file of s already.
+// isSame reports whether name in dir is already the file whose status is s.
 func isSame(dir *os.File, name string, s unix.Stat_t) (bool, error) {
 	there, ok, err := stat(dir, name)
 	return ok && there.Dev == s.Dev && there.Ino == s.Ino, err
 }
 
-// existing opens a directory, which is nil if it is not there.
+// existing opens a directory. It returns nil if there is none.
 func (r *root) existing(p string) (*os.File, error) {
 	dir, err := r.lookUp(p, unix.O_RDONLY|unix.O_DIRECTORY)
 	switch {

@@ -13,17 +13,17 @@ import (
 	"github.com/stint-dev/stint/internal/beneath"
 )
 
-// Merge makes the tree of an image in dst, an empty directory, of its layers, the lowest first. Its files are hard links
-// into the layers, or copies where links cannot be: some file systems have few names for a file, and some users may not
-// link to the files of others.
+// Merge builds the tree of an image in dst, an empty directory, from its layers, the lowest first. Its files are hard links
+// into the layers, or copies if they cannot be linked: some file systems allow few links to a file, and some users may not
+// link to files of others.
 func Merge(dst *os.File, layers []*os.File) error { return merge(dst, layers, linkat) }
 
-// merge is Merge with a way to link.
+// merge is Merge with another way to link, for tests.
 func merge(dst *os.File, layers []*os.File, linkat linking) error {
 	m := &merging{linkat: linkat}
 	m.root = &root{dir: dst, put: m.put}
 	defer m.root.close()
-	if err := claim(dst); err != nil {
+	if err := takeGroup(dst); err != nil {
 		return err
 	}
 	for _, l := range layers {
@@ -34,7 +34,7 @@ func merge(dst *os.File, layers []*os.File, linkat linking) error {
 	return m.createMountPoints()
 }
 
-// linking gives a file another name.
+// linking makes a hard link, as, in to.
 type linking func(from *os.File, name string, to *os.File, as string) error
 
 type merging struct {
@@ -73,7 +73,7 @@ func (m *merging) add(layer *os.File) error {
 	return nil
 }
 
-// applyWhiteouts removes what a layer says is no more.
+// applyWhiteouts removes what a layer removes of the layers below it.
 func (m *merging) applyWhiteouts(c changes) error {
 	defer m.root.forget()
 	for _, p := range c.Opaque {
@@ -107,7 +107,7 @@ func (m *merging) empty(p string) error {
 	return keepTime(dir, beneath.At(dir).Empty)
 }
 
-// directory adds what is in src to dst, which is at p; isNew if the merge has just made it.
+// directory adds the content of src to dst, whose path is p. isNew says that the merge has just created dst.
 func (m *merging) directory(src, dst *os.File, p string, isNew bool) error {
 	var before unix.Stat_t
 	if err := unix.Fstat(int(dst.Fd()), &before); err != nil {
@@ -127,7 +127,7 @@ func (m *merging) directory(src, dst *os.File, p string, isNew bool) error {
 			}
 		}
 	}
-	return settle(src, dst, before, isNew)
+	return finishDirectory(src, dst, before, isNew)
 }
 
 func (m *merging) entry(src, dst *os.File, e os.DirEntry, p string) error {
@@ -135,7 +135,7 @@ func (m *merging) entry(src, dst *os.File, e os.DirEntry, p string) error {
 	if e.IsDir() {
 		err = m.subdirectory(src, dst, e.Name(), p)
 	} else {
-		if err = m.root.makeRoom(dst, e.Name()); err == nil {
+		if err = m.root.removeExisting(dst, e.Name()); err == nil {
 			err = m.put(src, e.Name(), dst, e.Name(), p)
 		}
 	}
@@ -160,8 +160,8 @@ func (m *merging) subdirectory(src, dst *os.File, name, p string) error {
 	return m.directory(from, to, p, isNew)
 }
 
-// target opens the directory that takes what is in from, or makes it. A directory that the layer has no entry of can be a link below:
-// /lib/x is /usr/lib/x where /lib leads to /usr/lib.
+// target opens or creates the directory that gets the content of from. If the layer has no entry for the directory itself, it
+// may be a link in a lower layer: then /lib/x goes to /usr/lib/x, if /lib is a link to /usr/lib.
 func (m *merging) target(from, dst *os.File, name, p string) (to *os.File, isNew bool, err error) {
 	s, there, err := stat(dst, name)
 	switch {
@@ -175,7 +175,7 @@ func (m *merging) target(from, dst *os.File, name, p string) (to *os.File, isNew
 		to, err = openBelow(dst, name)
 		return to, false, err
 	}
-	if err := m.root.makeRoom(dst, name); err != nil {
+	if err := m.root.removeExisting(dst, name); err != nil {
 		return nil, false, err
 	}
 	if err := unix.Mkdirat(int(dst.Fd()), name, 0o700); err != nil {
@@ -198,8 +198,8 @@ func isImplied(dir *os.File) bool {
 	return unix.Fstat(int(dir.Fd()), &s) == nil && s.Mtim.Sec == impliedTime.Unix()
 }
 
-// settle gives dst the attributes of src, or its own time again if the layer has no entry of it.
-func settle(src, dst *os.File, before unix.Stat_t, isNew bool) error {
+// finishDirectory gives dst the attributes of src. If the layer has no entry for the directory itself, it only restores the time of dst.
+func finishDirectory(src, dst *os.File, before unix.Stat_t, isNew bool) error {
 	if isImplied(src) && !isNew {
 		return setTime(dst, before.Mtim)
 	}

@@ -108,7 +108,7 @@ func TestFilesAreSharedAndDirectoriesKeepTheirAttributes(t *testing.T) {
 	mode := func(mode int64) func(*tar.Header) { return func(h *tar.Header) { h.Mode = mode } }
 	shut := int64(0o500)
 	if os.Geteuid() != 0 {
-		shut = 0o700 // layers are merged by users who may write everywhere, if only in a user namespace
+		shut = 0o700 // Without root, not even in a user namespace, the test could not write into the directory.
 	}
 	dir := t.TempDir()
 	lower, err := unpack(t, dir, "lower", archive(t, []*tar.Header{
@@ -118,7 +118,7 @@ func TestFilesAreSharedAndDirectoriesKeepTheirAttributes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It has no entry of d and closed.
+	// The upper layer has no entries for the directories d and closed themselves.
 	upper, err := unpack(t, dir, "upper", archive(t, entries("d/new: x", "closed/new: y")))
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func (m model) makeParents(p string) {
 	}
 }
 
-// apply is what a layer means: first it takes away, then it adds.
+// apply applies a layer: first its whiteouts, then its files.
 func (m model) apply(layer []*tar.Header) {
 	for _, h := range layer {
 		dir, name := path.Split(path.Clean(h.Name))
@@ -48,7 +48,7 @@ func (m model) apply(layer []*tar.Header) {
 			m.remove(path.Join(dir, strings.TrimPrefix(name, whiteoutPrefix)))
 		}
 	}
-	// Of several entries of one name it has the last.
+	// Of several entries with one name, the last counts.
 	own := model{}
 	for _, h := range layer {
 		if p := path.Clean(h.Name); !strings.HasPrefix(path.Base(p), whiteoutPrefix) {
@@ -88,7 +88,7 @@ func (m model) lines() []string {
 	return lines
 }
 
-// drawLayer draws entries of few names, so that they meet. No entry is below a file of its own layer, which is an error.
+// drawLayer draws entries with few names, so that they collide. No entry is below a file of its own layer, which is an error.
 func drawLayer(r *rapid.T, n int) []*tar.Header {
 	own := model{}
 	var layer []*tar.Header
@@ -167,7 +167,7 @@ func TestMergedLayersAreLayersAppliedInTurn(t *testing.T) {
 	})
 }
 
-// FuzzUnpack gives two layers of any bytes: nothing outside is reached, and nothing hangs.
+// FuzzUnpack unpacks and merges two layers of any bytes: nothing outside may be reached, and nothing may hang.
 func FuzzUnpack(f *testing.F) {
 	f.Add(archive(f, entries("d/", "d/f: x", "l -> d", "h = d/f")), archive(f, entries("l/g: y", ".wh.d", "d/.wh..wh..opq")))
 	f.Add(archive(f, entries("l -> ../decoy")), archive(f, entries("l/victim: x", "l/.wh.sub", "h = l/victim")))

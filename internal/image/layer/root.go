@@ -12,14 +12,14 @@ import (
 	"github.com/stint-dev/stint/internal/beneath"
 )
 
-// root is a directory that stands for the root of a file system.
+// root is a directory that is used as the root of a file system.
 type root struct {
 	dir *os.File
-	// implied is told of the directories that are made because something is below them.
+	// implied is called for each directory that is created only because an entry is below it; nil for no call.
 	implied func(path string)
-	// put gives a file another name, as in to, which is at p.
+	// put adds a file to the directory to under the name as; p is the path of the new name.
 	put func(from *os.File, name string, to *os.File, as, p string) error
-	// last is the directory that was looked up last: archives go from one directory to the next.
+	// last is the directory that was looked up last, as the next entry of an archive is often in the same directory.
 	last     *os.File
 	lastPath string
 }
@@ -34,7 +34,7 @@ func (r *root) close() {
 // maxLinks is how many symbolic links a lookup follows, as many as the kernel does.
 const maxLinks = 40
 
-// clean makes a name of an archive a path below the root, "." for the root itself.
+// clean returns the path below the root for a name in an archive; "." for the root itself.
 func clean(name string) (string, error) {
 	if strings.ContainsRune(name, 0) {
 		return "", errors.New("a name with a zero byte")
@@ -46,8 +46,8 @@ func clean(name string) (string, error) {
 	return p, nil
 }
 
-// directory opens the directory at p, which is clean, following links inside the root. What is missing is made. It stays
-// open until the next call.
+// directory opens the directory at p, a path from clean, following links inside the root. Missing directories are created.
+// The directory stays open until the next call.
 func (r *root) directory(p string) (*os.File, error) {
 	if r.last != nil && r.lastPath == p {
 		return r.last, nil
@@ -62,7 +62,8 @@ func (r *root) directory(p string) (*os.File, error) {
 	return dir, nil
 }
 
-// forget has the next lookup begin anew, for something that it may lead through was replaced. The directory stays open.
+// forget makes the next call of directory look up its path again, as part of it may have been replaced. The last directory
+// stays open.
 func (r *root) forget() { r.lastPath = "" }
 
 func (r *root) open(p string, links *int) (*os.File, error) {
@@ -81,7 +82,7 @@ func (r *root) lookUp(p string, flags uint64) (*os.File, error) {
 	return beneath.OpenInRoot(int(r.dir.Fd()), p, flags)
 }
 
-// make makes a directory that a lookup did not find, or the one that a link in its place leads to.
+// make creates a directory that a lookup did not find. If there is a link in its place, it creates what the link leads to.
 func (r *root) make(p string, links *int) (*os.File, error) {
 	parent, err := r.open(path.Dir(p), links)
 	if err != nil {
@@ -107,7 +108,7 @@ func (r *root) make(p string, links *int) (*os.File, error) {
 		if !path.IsAbs(target) {
 			target = path.Join("/", path.Dir(p), target)
 		}
-		// In the root, what leads out of it leads to it.
+		// A path that leads out of the root leads to the root, as in the kernel: path.Clean drops the ".." of "/..".
 		if target, err = clean(path.Clean(target)); err != nil {
 			return nil, err
 		}
@@ -116,7 +117,7 @@ func (r *root) make(p string, links *int) (*os.File, error) {
 	return r.open(p, links)
 }
 
-// makeDir makes a directory that all may read, whatever the process's mask and the group bit of dir.
+// makeDir creates a directory with the mode 0755, whatever the umask and the set-group-ID bit of dir.
 func makeDir(dir *os.File, name string) error {
 	return keepTime(dir, func() error {
 		if err := unix.Mkdirat(int(dir.Fd()), name, 0o755); err != nil {
@@ -126,9 +127,9 @@ func makeDir(dir *os.File, name string) error {
 	})
 }
 
-// claim gives a directory the group of the caller. That of the directory above may be one that the user namespace does not have,
-// and a set-group-ID bit would hand it on to all that is made.
-func claim(dir *os.File) error {
+// takeGroup gives a directory the group of the caller, and the mode 0755. Otherwise a set-group-ID bit of the directory above would
+// give all new files its group, which the user namespace may not have.
+func takeGroup(dir *os.File) error {
 	var s unix.Stat_t
 	if err := unix.Fstat(int(dir.Fd()), &s); err != nil {
 		return err
@@ -141,7 +142,7 @@ func claim(dir *os.File) error {
 	return dir.Chmod(0o755)
 }
 
-// keepTime changes what is in a directory, the time of which is what its layer says and not that of the change.
+// keepTime calls change, which changes the content of dir, and then restores the time of dir: that is set by its layer.
 func keepTime(dir *os.File, change func() error) error {
 	var s unix.Stat_t
 	if err := unix.Fstat(int(dir.Fd()), &s); err != nil {
@@ -166,7 +167,7 @@ func readLink(dir *os.File, name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// parent opens the directory that p is in and returns the last element of p.
+// parent opens the directory that p is in, and returns the last element of p, too.
 func (r *root) parent(p string) (*os.File, string, error) {
 	if p == "." {
 		return nil, "", errors.New("it would take the place of the root directory")
@@ -175,7 +176,7 @@ func (r *root) parent(p string) (*os.File, string, error) {
 	return dir, path.Base(p), err
 }
 
-// stat tells of name in dir, whatever it is; ok is false if it is not there.
+// stat returns the status of name in dir, without following a link; ok is false if there is no such name.
 func stat(dir *os.File, name string) (s unix.Stat_t, ok bool, err error) {
 	err = unix.Fstatat(int(dir.Fd()), name, &s, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, unix.ENOENT) {
@@ -186,8 +187,8 @@ func stat(dir *os.File, name string) (s unix.Stat_t, ok bool, err error) {
 
 func isDir(s unix.Stat_t) bool { return s.Mode&unix.S_IFMT == unix.S_IFDIR }
 
-// makeRoom removes what is at name in dir.
-func (r *root) makeRoom(dir *os.File, name string) error {
+// removeExisting removes name in dir, if it is there.
+func (r *root) removeExisting(dir *os.File, name string) error {
 	s, there, err := stat(dir, name)
 	if err != nil || !there {
 		return err

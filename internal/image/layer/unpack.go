@@ -17,20 +17,20 @@ import (
 
 // Options say how a layer is unpacked.
 type Options struct {
-	// Owners has files belong to whom the archive says; else all belong to the caller.
+	// Owners gives files the owners that the archive states; without it, all belong to the caller.
 	Owners bool
-	// MaxBytes and MaxEntries bound what a layer may hold; zero is DefaultMaxBytes and DefaultMaxEntries.
+	// MaxBytes and MaxEntries bound the content of a layer; zero means DefaultMaxBytes and DefaultMaxEntries.
 	MaxBytes   int64
 	MaxEntries int
 }
 
-// Bounds of a layer: far beyond what real ones hold.
+// Default bounds of a layer, far beyond real ones.
 const (
 	DefaultMaxBytes   = 256 << 30
 	DefaultMaxEntries = 4_000_000
 )
 
-// EntryError is an entry of an archive that cannot be unpacked.
+// EntryError is an error in one entry of an archive.
 type EntryError struct {
 	Name string
 	Err  error
@@ -40,16 +40,16 @@ func (e *EntryError) Error() string { return fmt.Sprintf("entry %q: %v", e.Name,
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// Names with a meaning of their own in the archives of layers.
+// Names with a special meaning in the archives of layers.
 const (
 	whiteoutPrefix = ".wh."
 	opaqueName     = ".wh..wh..opq"
 	metaPrefix     = ".wh..wh."
 )
 
-// Unpack unpacks the layer that r holds, a tar archive without compression, into dir, an empty directory. A layer that
-// failed to unpack must not be merged; Merge refuses it. Device files are left out: no container could use them, and not all
-// who unpack may make them. They take the place of what lower layers have there all the same.
+// Unpack unpacks the layer in r, a tar archive without compression, into dir, an empty directory. If it fails, Merge refuses
+// the layer. Device files are left out: no container can use them, and not every user may create them. They still hide
+// what lower layers have in their place.
 func Unpack(r io.Reader, dir *os.File, o Options) error {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -65,7 +65,7 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 		return err
 	}
 	defer tree.Close()
-	if err := claim(tree); err != nil {
+	if err := takeGroup(tree); err != nil {
 		return err
 	}
 	u := &unpacking{
@@ -81,7 +81,7 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 	if err := u.all(tar.NewReader(r)); err != nil {
 		return err
 	}
-	// The archive's end is not the stream's: a digest is that of all of it.
+	// Read what follows the end of the archive, too: the caller computes the digest of all of r.
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err
 	}
@@ -104,9 +104,9 @@ type unpacking struct {
 	root    *root
 	changes changes
 	implied map[string]bool
-	// leftOut are device files, to which there can be hard links.
+	// leftOut are the paths of device files: hard links to them are left out, too.
 	leftOut map[string]bool
-	// dirs are the attributes that directories get in the end: what is made in them changes their times.
+	// dirs are the attributes of directories. They are set at the end, as creating files in a directory changes its time.
 	dirs    map[string]attributes
 	entries int
 	bytes   int64
@@ -164,7 +164,7 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 	case tar.TypeChar, tar.TypeBlock:
 		return u.leaveOut(p)
 	}
-	return fmt.Errorf("its type %q is none that a layer can have", h.Typeflag)
+	return fmt.Errorf("its type %q is not allowed in a layer", h.Typeflag)
 }
 
 func (u *unpacking) whiteout(dir, name string) error {
@@ -173,7 +173,7 @@ func (u *unpacking) whiteout(dir, name string) error {
 		return nil
 	}
 	if strings.HasPrefix(name, metaPrefix) {
-		return nil // bookkeeping of an old storage driver
+		return nil // A file of the aufs storage driver itself.
 	}
 	removed := strings.TrimPrefix(name, whiteoutPrefix)
 	if removed == "" || removed == "." || removed == ".." {
@@ -183,7 +183,7 @@ func (u *unpacking) whiteout(dir, name string) error {
 	return nil
 }
 
-// directory makes a directory, or takes the one that is there.
+// directory creates a directory, or keeps the one that is there.
 func (u *unpacking) directory(p string, a attributes) error {
 	delete(u.implied, p)
 	u.dirs[p] = a
@@ -202,13 +202,13 @@ func (u *unpacking) directory(p string, a attributes) error {
 }
 
 func (u *unpacking) replace(dir *os.File, name string, put func() error) error {
-	if err := u.root.makeRoom(dir, name); err != nil {
+	if err := u.root.removeExisting(dir, name); err != nil {
 		return err
 	}
 	return put()
 }
 
-// place puts something that is no directory at p.
+// place creates something other than a directory at p, in place of what is there.
 func (u *unpacking) place(p string, put func(dir int, name string) error, a attributes, isLink bool) error {
 	dir, name, err := u.root.parent(p)
 	if err != nil {
@@ -231,7 +231,7 @@ func (u *unpacking) file(p string, a attributes, content io.Reader) error {
 	}, a, false)
 }
 
-// createFile makes a file that is not there.
+// createFile creates a file. It fails if the name exists.
 func createFile(dir int, name string) (*os.File, error) {
 	fd, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -240,7 +240,7 @@ func createFile(dir int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// leaveOut has nothing be at p.
+// leaveOut removes what is at p, here and, when the layer is merged, in lower layers.
 func (u *unpacking) leaveOut(p string) error {
 	dir, name, err := u.root.parent(p)
 	if err != nil {
@@ -248,17 +248,17 @@ func (u *unpacking) leaveOut(p string) error {
 	}
 	u.leftOut[p] = true
 	u.changes.Removed = append(u.changes.Removed, entryName(p))
-	return u.root.makeRoom(dir, name)
+	return u.root.removeExisting(dir, name)
 }
 
-// onlyWriter hides that a file can read from others, which would not use the buffer.
+// onlyWriter hides the ReadFrom method of a file, with which io.CopyBuffer would not use the buffer.
 type onlyWriter struct{ io.Writer }
 
-// impliedTime is the time of directories that a layer has no entry of, only something below them, and of what stands for
-// links to lower layers. It is none that an entry can have, and all file systems can store it.
+// impliedTime marks directories that a layer has no entry for, only entries below, and placeholders for links to lower
+// layers. No entry can have this time, and all file systems can store it.
 var impliedTime = time.Unix(-1<<30, 0)
 
-// finishDirs gives directories their attributes, those that are below others first.
+// finishDirs sets the attributes of directories, the deepest first.
 func (u *unpacking) finishDirs() error {
 	for p := range u.implied {
 		if err := u.finishDir(p, attributes{mode: 0o755, modified: impliedTime}); err != nil {
@@ -277,7 +277,7 @@ func (u *unpacking) finishDir(p string, a attributes) error {
 	if p == "." {
 		return a.apply(u.root.dir, ".", false)
 	}
-	// It may have been replaced by a later entry of the same name, and so may what it is in.
+	// A later entry may have replaced the directory, or one above it.
 	dir, err := u.root.existing(path.Dir(p))
 	if err != nil || dir == nil {
 		return err

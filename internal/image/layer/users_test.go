@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Who unpacks is root, root of a user namespace with many ids or with one, or a user without rights.
-const nobody, firstID, manyIDs = 65534, 100_000, 65_536
+// The tests run as root, as root of a user namespace with one ID or with manyIDs from firstID on, and as unprivileged.
+const unprivileged, firstID, manyIDs = 65534, 100_000, 65_536
 
-// inside is set where the tests run as somebody else.
+// inside is the environment variable that is set when the tests run as another user.
 const inside = "STINT_LAYER_TEST_INSIDE"
 
 func TestAllAsOtherUsers(t *testing.T) {
@@ -41,18 +41,18 @@ func TestAllAsOtherUsers(t *testing.T) {
 	})
 	t.Run("no rights", func(t *testing.T) {
 		needRoot(t)
-		runAll(t, nobody, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}})
+		runAll(t, unprivileged, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}})
 	})
 }
 
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("it needs root to become somebody else")
+		t.Skip("it needs root to become another user")
 	}
 }
 
-// runAll runs all other tests with files of that user.
+// runAll runs all other tests as that user, in a directory that belongs to it.
 func runAll(t *testing.T, user int, who *syscall.SysProcAttr) {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func runAll(t *testing.T, user int, who *syscall.SysProcAttr) {
 	if os.Geteuid() == 0 {
 		shareWithGroup(t, dir)
 	}
-	// Others cannot reach this program by its path.
+	// Other users may not be able to reach this program by its path.
 	cmd := exec.Command("/proc/self/exe", "-test.skip=WhileOthersRename", "-rapid.nofailfile", "-rapid.checks=10")
 	cmd.Env = []string{inside + "=1", "TMPDIR=" + dir}
 	cmd.Dir = dir
@@ -81,16 +81,16 @@ func runAll(t *testing.T, user int, who *syscall.SysProcAttr) {
 	}
 }
 
-// shareWithGroup has what is made in a directory belong to a group that the user is not in, and that user namespaces lack.
+// shareWithGroup gives all new files in a directory a group that the user is not in, and that the user namespaces do not have.
 func shareWithGroup(t *testing.T, dir string) {
 	t.Helper()
-	const strangers = 500_000
-	if err := errors.Join(os.Chown(dir, -1, strangers), os.Chmod(dir, 0o755|os.ModeSetgid)); err != nil {
+	const otherGroup = 500_000
+	if err := errors.Join(os.Chown(dir, -1, otherGroup), os.Chmod(dir, 0o755|os.ModeSetgid)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// ids is how many users this one can give files to, if any.
+// ids returns how many user IDs this user can give files to; 0 if it is not root, not even of a user namespace.
 func ids() int {
 	text, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil || os.Geteuid() != 0 {
@@ -120,7 +120,7 @@ func TestOwnersThatThisUserDoesNotHaveAreExplained(t *testing.T) {
 	}
 }
 
-// withMask runs the rest of a test with a mask that would take rights from everything that is made.
+// withMask runs the rest of a test with a umask that restricts the mode of every new file.
 func withMask(t *testing.T) {
 	t.Helper()
 	before := syscall.Umask(0o077)
@@ -135,7 +135,7 @@ func TestModesAreThoseOfTheArchive(t *testing.T) {
 		"dev": 0o755, "etc/hosts": 0o644,
 	}
 	if os.Geteuid() != 0 {
-		modes["dir"] = 0o755 // who has no rights could neither fill it nor remove it
+		modes["dir"] = 0o755 // A user without rights could neither fill nor remove it.
 	}
 	of := func(name string, kind byte) *tar.Header {
 		return entry(name, func(h *tar.Header) { h.Mode, h.Uid, h.Gid, h.Typeflag = int64(modes[name]), 5, 6, kind })
@@ -153,7 +153,7 @@ func TestModesAreThoseOfTheArchive(t *testing.T) {
 }
 
 func TestCapabilitiesAreKeptByThoseWhoMaySetThem(t *testing.T) {
-	// cap_net_raw=ep, in the kernel's second form, which has no user namespace in it.
+	// cap_net_raw=ep, in version 2 of the kernel's format, which has no ID of a user namespace.
 	const netRaw = "\x01\x00\x00\x02\x00\x20\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 	tree := image(t, []*tar.Header{entry("ping", func(h *tar.Header) {
 		h.Uid, h.Mode = 5, 0o755

@@ -11,7 +11,7 @@ import (
 
 const xattrPrefix = "SCHILY.xattr."
 
-// xattrsOf are the extended attributes of an entry that are kept.
+// xattrsOf returns the extended attributes of an entry that are kept.
 func xattrsOf(h *tar.Header) map[string]string {
 	var all map[string]string
 	for key, value := range h.PAXRecords {
@@ -27,7 +27,8 @@ func xattrsOf(h *tar.Header) map[string]string {
 	return all
 }
 
-// keepsXattr leaves out what overlays and the machine's own security would take orders from.
+// keepsXattr reports whether an extended attribute is kept. Those that overlayfs or security modules of this machine would
+// obey are not.
 func keepsXattr(name string) bool {
 	return name == "security.capability" ||
 		strings.HasPrefix(name, "user.") && !strings.HasPrefix(name, "user.overlay.") && name != "user.overlay"
@@ -43,7 +44,7 @@ func (a attributes) setXattrs(dir int, name string) error {
 	}
 	defer unix.Close(fd)
 	for key, value := range a.xattrs {
-		// An attribute that the file system does not have, or that this user may not set, is left out.
+		// An attribute that the file system does not support, or that this user may not set, is left out.
 		err := unix.Fsetxattr(fd, key, []byte(value), 0)
 		if err != nil && !errors.Is(err, unix.ENOTSUP) && !errors.Is(err, unix.EPERM) {
 			return fmt.Errorf("set its attribute %s: %w", key, err)
@@ -52,7 +53,7 @@ func (a attributes) setXattrs(dir int, name string) error {
 	return nil
 }
 
-// readXattrs reads the attributes of an open file that Unpack has kept.
+// readXattrs returns the extended attributes of an open file, without those that keepsXattr refuses.
 func readXattrs(fd int) (map[string]string, error) {
 	list, err := sized(func(b []byte) (int, error) { return unix.Flistxattr(fd, b) })
 	if err != nil || list == "" {
@@ -71,7 +72,7 @@ func readXattrs(fd int) (map[string]string, error) {
 	return all, nil
 }
 
-// sized asks how long something is before it reads it. File systems without attributes have none.
+// sized calls read for the length first, and then for the value. On a file system without extended attributes that is "".
 func sized(read func([]byte) (int, error)) (string, error) {
 	n, err := read(nil)
 	if errors.Is(err, unix.ENOTSUP) || err == nil && n == 0 {
@@ -88,7 +89,7 @@ func sized(read func([]byte) (int, error)) (string, error) {
 	return string(b[:n]), nil
 }
 
-// removeXattrs removes the attributes of an open file that are not among those to keep.
+// removeXattrs removes the extended attributes of an open file that are not in keep.
 func removeXattrs(fd int, keep map[string]string) error {
 	all, err := readXattrs(fd)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package progress is how a node tells how far its pulls of images are, to who cannot ask it: in an annotation of its object.
+// Package progress is how a node publishes the progress of its image pulls to clients of the API server: in an annotation.
 //
-//	node    pulls ──► annotation of the Node, once a second at most, gone when no pull runs
+//	node    pulls ──► annotation of the Node, at most once a second, removed when no pull runs
 //	         │
-//	         └──────► message of the containers that wait, written once: which image that is
-//	reader  pods that wait, by their message ──► the annotation of their node
+//	         └──────► message of the waiting containers, written once, with the name of the image
+//	reader  message of the waiting containers ──► annotation of their Node
 //
-// Hundreds of pods may wait for one image. To write to each of them how far it is would cost more than to pull it.
+// Hundreds of pods may wait for one image. Writing the progress to each of them would cost more than the pull.
 package progress
 
 import (
@@ -18,14 +18,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Annotation of a node holds its pulls.
+// Annotation is the annotation of a Node with its pulls.
 const Annotation = "stint.dev/image-pulls"
 
-// Pull is how far the pull of an image is.
+// Pull is the progress of the pull of one image.
 type Pull struct {
-	// Image is the name by which pods ask for it.
+	// Image is the name of the image in the specs of pods.
 	Image string `json:"image"`
-	// Done and Total are in bytes: of the layers that were missing, compressed.
+	// Done and Total are the bytes of the missing layers, compressed: those that have been read, and all.
 	Done  int64 `json:"done"`
 	Total int64 `json:"total"`
 }
@@ -39,19 +39,19 @@ func (p Pull) String() string {
 	return text
 }
 
-// Text is what the annotation says of pulls; nothing where there are none.
+// Text returns the value of the annotation for pulls; "" for none.
 func Text(pulls []Pull) string {
 	if len(pulls) == 0 {
 		return ""
 	}
 	text, err := json.Marshal(pulls)
 	if err != nil {
-		panic(err) // names and numbers can be written
+		panic(err) // Strings and numbers can always be encoded.
 	}
 	return string(text)
 }
 
-// Of returns the pulls in a node's annotation; none where it is missing or damaged.
+// Of returns the pulls in a node's annotation; none if it is missing or malformed.
 func Of(node *corev1.Node) []Pull {
 	var pulls []Pull
 	if json.Unmarshal([]byte(node.Annotations[Annotation]), &pulls) != nil {
@@ -65,10 +65,10 @@ const (
 	pulling  = "pulling image "
 )
 
-// Message is that of a container that waits for the pull of an image.
+// Message returns the message of a container that waits for the pull of an image.
 func Message(image string) string { return pulling + strconv.Quote(image) }
 
-// Image is that for whose pull a container waits; ok is false where it waits for something else.
+// Image returns the image for whose pull a container waits; ok is false if it waits for something else.
 func Image(waiting *corev1.ContainerStateWaiting) (image string, ok bool) {
 	if waiting == nil || waiting.Reason != creating {
 		return "", false
@@ -81,7 +81,7 @@ func Image(waiting *corev1.ContainerStateWaiting) (image string, ok bool) {
 	return image, err == nil
 }
 
-// Images are those for whose pull a pod waits.
+// Images returns the images for whose pulls the containers of a pod wait.
 func Images(pod *corev1.Pod) (images []string) {
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if image, ok := Image(s.State.Waiting); ok && !slices.Contains(images, image) {
@@ -91,7 +91,7 @@ func Images(pod *corev1.Pod) (images []string) {
 	return images
 }
 
-// Bytes is a number of bytes in few digits.
+// Bytes formats a number of bytes, such as "1.5 GB" or "34 MB".
 func Bytes(n int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB"}
 	size, unit := float64(n), 0

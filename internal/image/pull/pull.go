@@ -1,4 +1,4 @@
-// Package pull brings images from registries into a store.
+// Package pull pulls images from registries into a store.
 package pull
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// Client is one with the logins of the user that this program runs for, and the hosts of this machine's registries.
+// Client returns a client with the registry logins of the user who runs this program, and this machine's settings for registries.
 func Client() *registry.Client {
 	return registry.New(registry.Config{Keychain: credentials.UserLogins(os.Getenv), HostsDirs: hosts.DefaultDirs(os.Getenv)})
 }
 
-// Image puts what a name stands for into the store. Told, which may be nil, hears how far that is.
-func Image(ctx context.Context, c *registry.Client, s *store.Store, ref registry.Reference, told func(store.Progress)) (store.Image, error) {
+// Image pulls an image into the store. It calls report, which may be nil, with its progress.
+func Image(ctx context.Context, c *registry.Client, s *store.Store, ref registry.Reference, report func(store.Progress)) (store.Image, error) {
 	image, err := c.Resolve(ctx, ref)
 	if err != nil {
 		return store.Image{}, fmt.Errorf("pull %s: %w", ref, err)
 	}
-	added, err := s.Add(ctx, ref.String(), source(c, image), told)
+	added, err := s.Add(ctx, ref.String(), source(c, image), report)
 	if err != nil {
 		return store.Image{}, fmt.Errorf("pull %s: %w", ref, err)
 	}
@@ -35,8 +35,8 @@ func source(c *registry.Client, image *registry.Image) store.Source {
 	for _, l := range image.Layers {
 		from.Layers = append(from.Layers, store.Layer{
 			Digest: l.Digest, Size: l.Size,
-			Fetch: func(ctx context.Context, file *os.File, told func(int64)) error {
-				return c.Fetch(ctx, image, l, file, told)
+			Fetch: func(ctx context.Context, file *os.File, report func(int64)) error {
+				return c.Fetch(ctx, image, l, file, report)
 			},
 		})
 	}

@@ -66,8 +66,8 @@ func noise(t *testing.T) v1.Layer {
 	return images.Layer(t, map[string]images.File{"noise": {Content: string(text), Mode: 0o644}})
 }
 
-// breaking is a registry that breaks off in the middle of blobs larger than its limit, and has none afterwards, until it is
-// whole. It counts the bytes of blobs that it sends.
+// breaking is a registry that ends the connection in the middle of a blob larger than limit, and has no blobs after that, until
+// whole is set. It counts the bytes of blobs that it sends.
 type breaking struct {
 	inside http.Handler
 	limit  int64
@@ -88,7 +88,7 @@ func (b *breaking) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.inside.ServeHTTP(&pipe{ResponseWriter: w, from: b}, r)
 }
 
-// pipe is an answer of a registry that breaks.
+// pipe is a response of a breaking registry.
 type pipe struct {
 	http.ResponseWriter
 	from *breaking
@@ -100,7 +100,7 @@ func (p *pipe) Write(data []byte) (int, error) {
 		data = data[:min(int64(len(data)), p.from.limit)]
 		p.from.broken.Store(true)
 	}
-	p.from.sent.Add(int64(len(data))) // before the client can have them all
+	p.from.sent.Add(int64(len(data))) // First, so that the count is right once the client has them all.
 	n, err := p.ResponseWriter.Write(data)
 	if p.from.broken.Load() && !p.from.whole.Load() {
 		return n, errors.New("broken")
@@ -170,11 +170,11 @@ func TestAFailureNamesTheImage(t *testing.T) {
 	}
 }
 
-// repacking is a registry whose blobs hold what they should, but are packed otherwise.
+// repacking is a response whose blob has the right content, but other compressed bytes.
 type repacking struct{ http.ResponseWriter }
 
 func (r repacking) Write(data []byte) (int, error) {
-	const system = 9 // where gzip says on what system it has run
+	const system = 9 // The byte of a gzip header that names the operating system.
 	if len(data) > system && data[0] == 0x1f && data[1] == 0x8b {
 		data = slices.Clone(data)
 		data[system] ^= 1

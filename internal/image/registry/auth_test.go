@@ -21,7 +21,7 @@ func wrong() credentials.Credential {
 	return credentials.Password("an old secret", "me", "wrong-"+secret)
 }
 
-// basic lets those in who know the secret, and repeats what others said.
+// basic refuses requests without the right password, and repeats the wrong one in its error. It reports whether it has answered.
 func basic(w http.ResponseWriter, r *http.Request) bool {
 	user, password, _ := r.BasicAuth()
 	if user == "me" && password == secret {
@@ -33,9 +33,9 @@ func basic(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// tokens is basic's modern brother: the secret is shown at /token, on the same host, for a token that is good for a few
-// requests.
-func (h *house) tokens(good int) func(http.ResponseWriter, *http.Request) bool {
+// tokens refuses requests without a token. The client gets one at /token, on the same host, for the right password; it is
+// valid for a few requests.
+func (h *fakeRegistry) tokens(good int) func(http.ResponseWriter, *http.Request) bool {
 	made, left := 0, 0
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/token" {
@@ -61,10 +61,10 @@ func (h *house) tokens(good int) func(http.ResponseWriter, *http.Request) bool {
 }
 
 func TestCredentials(t *testing.T) {
-	for scheme, guard := range map[string]func(*house) func(http.ResponseWriter, *http.Request) bool{
-		"basic":                    func(*house) func(http.ResponseWriter, *http.Request) bool { return basic },
-		"token":                    func(h *house) func(http.ResponseWriter, *http.Request) bool { return h.tokens(100) },
-		"token that does not last": func(h *house) func(http.ResponseWriter, *http.Request) bool { return h.tokens(1) },
+	for scheme, guard := range map[string]func(*fakeRegistry) func(http.ResponseWriter, *http.Request) bool{
+		"basic":                    func(*fakeRegistry) func(http.ResponseWriter, *http.Request) bool { return basic },
+		"token":                    func(h *fakeRegistry) func(http.ResponseWriter, *http.Request) bool { return h.tokens(100) },
+		"token that does not last": func(h *fakeRegistry) func(http.ResponseWriter, *http.Request) bool { return h.tokens(1) },
 	} {
 		for what, c := range map[string]struct {
 			secrets, own []credentials.Credential
@@ -77,11 +77,11 @@ func TestCredentials(t *testing.T) {
 			"none":                {kind: ours.ErrUnauthorized},
 		} {
 			t.Run(scheme+"/"+what, func(t *testing.T) {
-				h := newHouse(t)
+				h := newFakeRegistry(t)
 				h.perl()
 				h.on(guard(h))
-				h.config.Keychain = &keys{list: c.own}
-				client := h.client().With(&keys{list: c.secrets})
+				h.config.Keychain = &keychain{list: c.own}
+				client := h.client().With(&keychain{list: c.secrets})
 				perl, err := ours.Parse("perl:5.34.0")
 				if err != nil {
 					t.Fatal(err)
@@ -96,7 +96,7 @@ func TestCredentials(t *testing.T) {
 					}
 					return
 				}
-				if err := client.Fetch(t.Context(), image, image.Layers[0], h.file(nil), untold); err != nil {
+				if err := client.Fetch(t.Context(), image, image.Layers[0], h.file(nil), noReport); err != nil {
 					t.Error(err)
 				}
 			})
@@ -105,10 +105,10 @@ func TestCredentials(t *testing.T) {
 }
 
 func TestMirrorsGetCredentialsOfTheirOwn(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	h.perl()
 	h.toml("docker.io", fmt.Sprintf("server = 'http://127.0.0.1:1'\n[host.%q]", h.server.URL))
-	k := &keys{}
+	k := &keychain{}
 	h.config.Keychain = k
 	h.mustResolve("perl:5.34.0")
 	if want := []string{h.address() + "/library/perl", "docker.io/library/perl"}; !slices.Equal(k.asked[:2], want) {
@@ -117,12 +117,12 @@ func TestMirrorsGetCredentialsOfTheirOwn(t *testing.T) {
 }
 
 func TestBlobsElsewhereAreAskedForWithoutCredentials(t *testing.T) {
-	for what, guard := range map[string]func(*house) func(http.ResponseWriter, *http.Request) bool{
-		"basic": func(*house) func(http.ResponseWriter, *http.Request) bool { return basic },
-		"token": func(h *house) func(http.ResponseWriter, *http.Request) bool { return h.tokens(100) },
+	for what, guard := range map[string]func(*fakeRegistry) func(http.ResponseWriter, *http.Request) bool{
+		"basic": func(*fakeRegistry) func(http.ResponseWriter, *http.Request) bool { return basic },
+		"token": func(h *fakeRegistry) func(http.ResponseWriter, *http.Request) bool { return h.tokens(100) },
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFakeRegistry(t)
 			want := packed(t, h.perl())
 			asked := 0
 			elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +134,7 @@ func TestBlobsElsewhereAreAskedForWithoutCredentials(t *testing.T) {
 			}))
 			t.Cleanup(elsewhere.Close)
 			h.toml("docker.io", fmt.Sprintf("server = %q\n[header]\nX-Secret = 'x'", h.server.URL))
-			h.config.Keychain = &keys{list: []credentials.Credential{right()}}
+			h.config.Keychain = &keychain{list: []credentials.Credential{right()}}
 			h.on(guard(h))
 			image := h.mustResolve("perl:5.34.0")
 			inside := guard(h)
@@ -160,7 +160,7 @@ func TestBlobsElsewhereAreAskedForWithoutCredentials(t *testing.T) {
 }
 
 func TestTokenServersMayLimit(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	tokens := h.tokens(10)
 	h.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/token" {
@@ -177,7 +177,7 @@ func TestTokenServersMayLimit(t *testing.T) {
 }
 
 func TestTokenServersMayTalkNonsense(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	tokens := h.tokens(10)
 	h.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/token" {

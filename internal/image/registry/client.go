@@ -11,30 +11,30 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/credentials"
 )
 
-// Config is what a Client works with. The zero Config fetches without credentials and mirrors for this machine.
+// Config configures a Client. The zero Config fetches images for this machine, without credentials and mirrors.
 type Config struct {
-	// Keychain has the credentials that are always there: the user's logins.
+	// Keychain has the credentials that are tried for every image: the user's logins.
 	Keychain credentials.Keychain
-	// HostsDirs are looked through for hosts.toml; hosts.DefaultDirs has the usual ones.
+	// HostsDirs are searched for hosts.toml; hosts.DefaultDirs returns the usual ones.
 	HostsDirs []string
 	// Platform is what images must be for; by default, this machine's.
 	Platform v1.Platform
-	// Stall is how long a transfer may stand still.
+	// Stall is how long a transfer may go without data; by default, a minute.
 	Stall time.Duration
-	// Wait pauses between tries.
+	// Wait waits between tries; by default, for the given time.
 	Wait func(context.Context, time.Duration) error
 }
 
 // Client fetches manifests and blobs. It may be used from several goroutines.
 type Client struct{ config Config }
 
-// New makes a Client.
+// New returns a Client.
 func New(c Config) *Client {
 	if c.Keychain == nil {
 		c.Keychain = credentials.Chain{}
 	}
 	if c.Platform.OS == "" {
-		c.Platform = this()
+		c.Platform = thisPlatform()
 	}
 	if c.Stall <= 0 {
 		c.Stall = time.Minute
@@ -45,14 +45,14 @@ func New(c Config) *Client {
 	return &Client{config: c}
 }
 
-// With is a Client that tries the credentials of k, a pod's pull secrets, before its own.
+// With returns a Client that tries the credentials of k, a pod's pull secrets, before those of c.
 func (c *Client) With(k credentials.Keychain) *Client {
 	with := c.config
 	with.Keychain = credentials.Chain{k, c.config.Keychain}
 	return &Client{config: with}
 }
 
-// newTransport is that of a host before its settings are added.
+// newTransport returns the transport of a host, before its settings are applied.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,

@@ -8,9 +8,9 @@
 //	           ▼                                                ▼
 //	       manifest or index ──▶ this platform's manifest ──▶ configuration, layers
 //
-// Everything is tried at one host after the other, with one credential after the other; a round that failed for a reason
-// that may pass is tried again after a pause, a few times.
+// Every request is tried at one host after the other, with one credential after the other. If all fail with a temporary
+// error, they are tried again after a pause, a few times.
 //
-// What comes from outside is not believed: a manifest, a configuration or a layer is read no further than its stated
-// size and must have its digest. Errors are of the kinds in errors.go and hold no secret.
+// Registries are not trusted: a manifest, a configuration or a layer is read no further than its stated size, and must
+// have its digest. Errors are of the kinds in errors.go and hold no secret.
 package registry

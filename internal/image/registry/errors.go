@@ -10,37 +10,37 @@ import (
 // ErrInvalidName is for names that no image can have.
 var ErrInvalidName = errors.New("not the name of an image") // InvalidImageName
 
-// The kinds of errors. Each *Error is one of them; errors.Is tells which. On the right the reason that the kubelet gives
-// a container which waits for such an image.
+// The kinds of errors. Each *Error is one of them; use errors.Is. On the right is the reason with which the kubelet lets a
+// container wait for such an image.
 var (
-	ErrNotFound     = errors.New("not found")                                       // ErrImagePull
-	ErrUnauthorized = errors.New("not allowed")                                     // ErrImagePull
-	ErrUnavailable  = errors.New("registry is unavailable")                         // RegistryUnavailable
-	ErrTLS          = errors.New("no secure connection")                            // ErrImagePull
-	ErrRateLimited  = errors.New("too many requests")                               // ErrImagePull
-	ErrMismatch     = errors.New("content is not what its digest or size promises") // ErrImagePull
-	ErrNoPlatform   = errors.New("no image for this platform")                      // ErrImagePull
-	ErrUnsupported  = errors.New("not a supported image")                           // ErrImagePull
-	ErrTooLarge     = errors.New("too large")                                       // ErrImagePull
-	ErrSettings     = errors.New("registry settings are wrong")                     // ErrImagePull
-	ErrBadAnswer    = errors.New("unexpected answer")                               // ErrImagePull
+	ErrNotFound     = errors.New("not found")                                 // ErrImagePull
+	ErrUnauthorized = errors.New("not allowed")                               // ErrImagePull
+	ErrUnavailable  = errors.New("registry is unavailable")                   // RegistryUnavailable
+	ErrTLS          = errors.New("no secure connection")                      // ErrImagePull
+	ErrRateLimited  = errors.New("too many requests")                         // ErrImagePull
+	ErrMismatch     = errors.New("content does not match its digest or size") // ErrImagePull
+	ErrNoPlatform   = errors.New("no image for this platform")                // ErrImagePull
+	ErrUnsupported  = errors.New("not a supported image")                     // ErrImagePull
+	ErrTooLarge     = errors.New("too large")                                 // ErrImagePull
+	ErrSettings     = errors.New("registry settings are wrong")               // ErrImagePull
+	ErrBadAnswer    = errors.New("unexpected answer")                         // ErrImagePull
 )
 
 // Error says what could not be fetched, from where, and why.
 type Error struct {
 	// Kind is one of the Err… values.
 	Kind error
-	// Host is where it was looked for; it may be empty.
+	// Host is the host that failed; it may be empty.
 	Host   string
 	Detail string
-	// Temporary reports that the same request may succeed later.
+	// Temporary reports whether the same request may succeed later.
 	Temporary bool
-	// RetryAfter is how long the registry asks us to wait; zero if it has not said.
+	// RetryAfter is how long the registry asks clients to wait; zero if it does not say.
 	RetryAfter time.Duration
 
 	// others are the hosts that were tried before, with their errors.
 	others []*Error
-	// cause is kept for errors.Is where it cannot hold a secret: the end of a context, an error of a file.
+	// cause is an error for errors.Is that cannot hold a secret: that of a context. It may be nil.
 	cause error
 }
 
@@ -76,8 +76,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind}
 }
 
-// passes reports whether a try may succeed later, and how long to wait at least.
-func passes(err error) (bool, time.Duration) {
+// retryable reports whether another try may succeed, and how long to wait for it at least.
+func retryable(err error) (bool, time.Duration) {
 	var e *Error
 	if !errors.As(err, &e) {
 		return false, 0

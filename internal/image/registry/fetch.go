@@ -14,62 +14,62 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// Fetch gets a layer into file, which is open for reading and writing and may hold the beginning from an earlier try.
-// On success the file holds the layer, verified, and is not yet synced. After an error that may pass it holds what has
-// come, to go on with; one whose content is wrong is emptied. Told hears how many bytes the file has, and 0 before they are
-// thrown away to fetch the layer anew.
-func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.File, told func(done int64)) error {
-	d := &download{client: c, image: image, layer: layer, file: file, told: told}
+// Fetch downloads a layer into file, which is open for reading and writing and may have the beginning of the layer from an
+// earlier try. On success the file has the layer, verified, but not synced to disk. After most errors it keeps what was
+// downloaded, for the next try; after ErrMismatch it is empty. Fetch calls report with the number of bytes in the file, and
+// with 0 before it discards them to download the layer again.
+func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.File, report func(done int64)) error {
+	d := &download{client: c, image: image, layer: layer, file: file, report: report}
 	err := d.run(ctx)
 	if errors.Is(err, ErrMismatch) {
-		return errors.Join(err, d.anew())
+		return errors.Join(err, d.restart())
 	}
 	return err
 }
 
-// download is one layer on its way.
+// download is the download of one layer.
 //
-// Invariant: the file holds done bytes, its position is behind them, and sum has seen exactly them.
+// Invariant: the file has done bytes, its position is after them, and sum has hashed exactly these.
 type download struct {
 	client *Client
 	image  *Image
 	layer  Layer
 	file   *os.File
-	told   func(done int64)
+	report func(done int64)
 
 	sum  hash.Hash
 	done int64
-	// furthest is the most that done has been.
+	// furthest is the largest value that done has had.
 	furthest int64
-	// mirrored reports that a mirror has had a part in it; distrust, that only the registry itself is still asked.
+	// mirrored reports whether a mirror has sent a part of the file; untrusted, whether mirrors are not asked any more.
 	mirrored, untrusted bool
 }
 
 func (d *download) run(ctx context.Context) error {
-	if err := d.takeUp(ctx); err != nil {
+	if err := d.hashExisting(ctx); err != nil {
 		return err
 	}
 	found := d.done
-	var lie *Error
+	var mirrorErr *Error
 	for {
-		err := d.rest(ctx)
+		err := d.finish(ctx)
 		switch {
 		case !errors.Is(err, ErrMismatch):
-			return after(lie, err)
+			return after(mirrorErr, err)
 		case found > 0:
-			found = 0 // the beginning that we found may be what is wrong
+			found = 0 // The beginning from an earlier try may be what is wrong.
 		case d.mirrored && !d.untrusted && d.image.from.registryServes():
-			d.untrusted = errors.As(err, &lie)
+			d.untrusted = errors.As(err, &mirrorErr)
 		default:
 			return err
 		}
-		if err := d.anew(); err != nil {
+		if err := d.restart(); err != nil {
 			return err
 		}
 	}
 }
 
-// after mentions what was wrong before.
+// after returns err with the error of a mirror that was tried before.
 func after(before *Error, err error) error {
 	var e *Error
 	if before == nil || !errors.As(err, &e) {
@@ -80,8 +80,8 @@ func after(before *Error, err error) error {
 	return &both
 }
 
-// rest fetches what is missing and verifies the whole.
-func (d *download) rest(ctx context.Context) error {
+// finish downloads what is missing and verifies the whole layer.
+func (d *download) finish(ctx context.Context) error {
 	d.furthest = d.done
 	moved := func() bool {
 		further := d.done > d.furthest
@@ -92,7 +92,7 @@ func (d *download) rest(ctx context.Context) error {
 		if d.done == d.layer.Size {
 			return nil
 		}
-		return d.image.from.each(ctx, d.may, func(at *endpoint) error { return d.from(ctx, at) })
+		return d.image.from.each(ctx, d.mayUse, func(at *endpoint) error { return d.continueFrom(ctx, at) })
 	}
 	if err := d.client.persist(ctx, once, moved); err != nil {
 		return err
@@ -103,44 +103,44 @@ func (d *download) rest(ctx context.Context) error {
 	return nil
 }
 
-func (d *download) may(h hosts.Host) bool { return mayPull(h) && !(d.untrusted && h.Mirror) }
+func (d *download) mayUse(h hosts.Host) bool { return mayPull(h) && !(d.untrusted && h.Mirror) }
 
-// takeUp sums up what the file already holds.
-func (d *download) takeUp(ctx context.Context) error {
+// hashExisting hashes what the file already has.
+func (d *download) hashExisting(ctx context.Context) error {
 	d.sum = sha256.New()
 	info, err := d.file.Stat()
 	if err != nil {
-		return here(err)
+		return localError(err)
 	}
 	if info.Size() > d.layer.Size {
-		return d.anew()
+		return d.restart()
 	}
 	if _, err := d.file.Seek(0, io.SeekStart); err != nil {
-		return here(err)
+		return localError(err)
 	}
 	d.done, err = io.Copy(d.sum, &interruptible{ctx: ctx, r: d.file})
 	if err != nil {
-		return here(err)
+		return localError(err)
 	}
-	d.told(d.done)
+	d.report(d.done)
 	return nil
 }
 
-func (d *download) anew() error {
+func (d *download) restart() error {
 	d.sum, d.done = sha256.New(), 0
-	d.told(0)
+	d.report(0)
 	if err := d.file.Truncate(0); err != nil {
-		return here(err)
+		return localError(err)
 	}
 	_, err := d.file.Seek(0, io.SeekStart)
-	return here(err)
+	return localError(err)
 }
 
-// from goes on with one host.
-func (d *download) from(ctx context.Context, at *endpoint) error {
+// continueFrom continues the download at one host.
+func (d *download) continueFrom(ctx context.Context, at *endpoint) error {
 	ctx, guard := d.client.guard(ctx)
 	defer guard.stop()
-	// A packed layer must not be packed once more on the way, or its bytes could not be counted.
+	// The response must not be compressed once more, so that the bytes received are those of the layer.
 	header := http.Header{"Accept-Encoding": {"identity"}}
 	if d.done > 0 {
 		header.Set("Range", fmt.Sprintf("bytes=%d-%d", d.done, d.layer.Size-1))
@@ -151,18 +151,18 @@ func (d *download) from(ctx context.Context, at *endpoint) error {
 	}
 	defer resp.Body.Close()
 	d.mirrored = d.mirrored || at.host.Mirror
-	if err = d.fits(resp); err == nil {
+	if err = d.checkRange(resp); err == nil {
 		err = d.copy(ctx, guard.watch(resp.Body), resp.ContentLength)
 	}
 	if errors.Is(err, ErrMismatch) {
-		// The next host is not to go on from there.
-		return errors.Join(err, d.anew())
+		// The next host must not continue after wrong bytes.
+		return errors.Join(err, d.restart())
 	}
 	return err
 }
 
-// fits looks at where the answer begins, and begins anew where a server sends all.
-func (d *download) fits(resp *http.Response) error {
+// checkRange checks that the response begins where the file ends. If the server sends the whole layer, it empties the file.
+func (d *download) checkRange(resp *http.Response) error {
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
 		var start int64
@@ -170,13 +170,13 @@ func (d *download) fits(resp *http.Response) error {
 			return &Error{Kind: ErrBadAnswer, Detail: fmt.Sprintf("asked to go on at byte %d, the answer begins elsewhere", d.done)}
 		}
 	case http.StatusRequestedRangeNotSatisfiable:
-		if err := d.anew(); err != nil {
+		if err := d.restart(); err != nil {
 			return err
 		}
 		return &Error{Kind: ErrBadAnswer, Temporary: true, Detail: "the registry cannot go on within the layer"}
 	default:
 		if d.done > 0 {
-			if err := d.anew(); err != nil {
+			if err := d.restart(); err != nil {
 				return err
 			}
 		}
@@ -187,8 +187,8 @@ func (d *download) fits(resp *http.Response) error {
 	return nil
 }
 
-// copy appends what comes, and stops one byte after the end that the manifest promised. length is what the answer says
-// it has, or -1.
+// copy appends the body to the file. It reads at most one byte more than the size in the manifest. length is the length of the
+// body by its header, or -1.
 func (d *download) copy(ctx context.Context, body io.Reader, length int64) error {
 	began := d.done
 	buf := make([]byte, 64<<10)
@@ -224,19 +224,19 @@ func (d *download) append(p []byte) error {
 	n, err := d.file.Write(p)
 	d.sum.Write(p[:n])
 	d.done += int64(n)
-	d.told(d.done)
-	return here(err)
+	d.report(d.done)
+	return localError(err)
 }
 
-// here is an error of the file, which no other try and no other host mends.
-func here(err error) error {
+// localError marks an error of the file: neither another try nor another host would help.
+func localError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", errHere, err)
+	return fmt.Errorf("%w: %w", errLocal, err)
 }
 
-// interruptible lets the summing of a large file be stopped.
+// interruptible ends with its context, so that hashing a large file can be stopped.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader

@@ -28,7 +28,7 @@ func content(t *testing.T, f *os.File) []byte {
 }
 
 // blobs answers requests for the first layer.
-func (h *house) blobs(image *ours.Image, answer func(http.ResponseWriter, *http.Request)) {
+func (h *fakeRegistry) blobs(image *ours.Image, answer func(http.ResponseWriter, *http.Request)) {
 	h.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/blobs/"+image.Layers[0].Digest.String()) {
 			return false
@@ -39,7 +39,7 @@ func (h *house) blobs(image *ours.Image, answer func(http.ResponseWriter, *http.
 }
 
 func TestFetchGoesOnWhereItWasInterrupted(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	want := packed(t, h.perl())
 	image := h.mustResolve("perl:5.34.0")
 	h.sent.Store(0)
@@ -52,18 +52,18 @@ func TestFetchGoesOnWhereItWasInterrupted(t *testing.T) {
 		if start > 0 {
 			w.WriteHeader(http.StatusPartialContent)
 		}
-		// Each answer breaks off after a tenth.
+		// Each response ends after a tenth of the layer.
 		_, _ = w.Write(want[start:min(start+len(want)/10, len(want))])
 	})
 	var last int64
-	told := func(done int64) {
+	report := func(done int64) {
 		if done < last {
 			t.Errorf("progress went back from %d to %d", last, done)
 		}
 		last = done
 	}
 	f := h.file(nil)
-	if err := h.client().Fetch(t.Context(), image, image.Layers[0], f, told); err != nil {
+	if err := h.client().Fetch(t.Context(), image, image.Layers[0], f, report); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(content(t, f), want) {
@@ -73,7 +73,7 @@ func TestFetchGoesOnWhereItWasInterrupted(t *testing.T) {
 		t.Errorf("%d bytes were sent for a layer of %d", n, len(want))
 	}
 	if last != int64(len(want)) {
-		t.Errorf("the last that was told is %d", last)
+		t.Errorf("the last progress is %d", last)
 	}
 	for _, p := range h.pauses {
 		if p != h.pauses[0] {
@@ -83,7 +83,7 @@ func TestFetchGoesOnWhereItWasInterrupted(t *testing.T) {
 }
 
 func TestFetchGoesOnFromAFile(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	want := packed(t, h.perl())
 	image := h.mustResolve("perl:5.34.0")
 	h.sent.Store(0)
@@ -100,7 +100,7 @@ func TestFetchGoesOnFromAFile(t *testing.T) {
 }
 
 func TestFetchBeginsAnewWhereAFileIsWrong(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	want := packed(t, h.perl())
 	image := h.mustResolve("perl:5.34.0")
 	for what, begun := range map[string][]byte{
@@ -115,7 +115,7 @@ func TestFetchBeginsAnewWhereAFileIsWrong(t *testing.T) {
 }
 
 func TestFetchBeginsAnewWithAServerThatSendsAll(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	want := packed(t, h.perl())
 	image := h.mustResolve("perl:5.34.0")
 	h.blobs(image, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(want) })
@@ -126,7 +126,7 @@ func TestFetchBeginsAnewWithAServerThatSendsAll(t *testing.T) {
 }
 
 func TestFetchGivesUp(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	want := packed(t, h.perl())
 	image := h.mustResolve("perl:5.34.0")
 	h.blobs(image, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
@@ -168,7 +168,7 @@ func TestFetchCutsOff(t *testing.T) {
 		"another body": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1)) },
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFakeRegistry(t)
 			h.perl()
 			image := h.mustResolve("perl:5.34.0")
 			h.blobs(image, answer)
@@ -184,7 +184,7 @@ func TestFetchCutsOff(t *testing.T) {
 }
 
 func TestFetchKeepsNothingThatHasAnotherDigest(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	want := packed(t, h.perl())
 	image := h.mustResolve("perl:5.34.0")
 	wrong := bytes.Clone(want)
@@ -200,12 +200,12 @@ func TestFetchKeepsNothingThatHasAnotherDigest(t *testing.T) {
 }
 
 func TestFetchAsksTheRegistryWhereAMirrorLies(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	perl := h.perl()
 	want := packed(t, perl)
-	lie := h.mustResolve("perl:5.34.0").Layers[0].Digest.String()
+	wrong := h.mustResolve("perl:5.34.0").Layers[0].Digest.String()
 	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, lie) {
+		if strings.HasSuffix(r.URL.Path, wrong) {
 			_, _ = w.Write(make([]byte, len(want)))
 			return
 		}
@@ -222,7 +222,7 @@ func TestFetchAsksTheRegistryWhereAMirrorLies(t *testing.T) {
 		t.Error(err)
 	}
 	h.server.Close()
-	if err := h.fetch(helped, h.file(nil)); !errors.Is(err, ours.ErrUnavailable) || !strings.Contains(err.Error(), "before that, content is not what") {
+	if err := h.fetch(helped, h.file(nil)); !errors.Is(err, ours.ErrUnavailable) || !strings.Contains(err.Error(), "before that, content does not match") {
 		t.Errorf("error: %v", err)
 	}
 	if err := h.fetch(alone, h.file(nil)); !errors.Is(err, ours.ErrMismatch) {
@@ -231,7 +231,7 @@ func TestFetchAsksTheRegistryWhereAMirrorLies(t *testing.T) {
 }
 
 func TestFetchMendsABeginningFromAMirrorAlone(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	want := packed(t, h.perl())
 	h.toml("docker.io", fmt.Sprintf("server = 'http://127.0.0.1:1'\n[host.%q]", h.server.URL))
 	image := h.mustResolve("perl:5.34.0")
@@ -242,16 +242,16 @@ func TestFetchMendsABeginningFromAMirrorAlone(t *testing.T) {
 }
 
 func TestFetchSeveralLayersAtATime(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	h.perl()
 	h.on(basic)
-	h.config.Keychain = &keys{list: []credentials.Credential{wrong(), right()}}
+	h.config.Keychain = &keychain{list: []credentials.Credential{wrong(), right()}}
 	image := h.mustResolve("perl:5.34.0")
 	client := h.client()
 	done := make(chan error)
 	for i := range 8 {
 		f := h.file(nil)
-		go func() { done <- client.Fetch(t.Context(), image, image.Layers[i%2], f, untold) }()
+		go func() { done <- client.Fetch(t.Context(), image, image.Layers[i%2], f, noReport) }()
 	}
 	for range 8 {
 		if err := <-done; err != nil {
@@ -261,7 +261,7 @@ func TestFetchSeveralLayersAtATime(t *testing.T) {
 }
 
 func TestFetchEndsATransferThatStandsStill(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	want := packed(t, h.perl())
 	image := h.mustResolve("perl:5.34.0")
 	first := true
@@ -284,8 +284,8 @@ func TestFetchEndsATransferThatStandsStill(t *testing.T) {
 	}
 }
 
-func TestFetchStopsWhenTold(t *testing.T) {
-	h := newHouse(t)
+func TestFetchEndsWithItsContext(t *testing.T) {
+	h := newFakeRegistry(t)
 	h.perl()
 	image := h.mustResolve("perl:5.34.0")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -293,14 +293,14 @@ func TestFetchStopsWhenTold(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	err := h.client().Fetch(ctx, image, image.Layers[0], h.file(nil), untold)
+	err := h.client().Fetch(ctx, image, image.Layers[0], h.file(nil), noReport)
 	if !errors.Is(err, context.Canceled) || len(h.pauses) > 0 {
 		t.Errorf("error: %v", err)
 	}
 }
 
-func TestFetchTellsOfItsFile(t *testing.T) {
-	h := newHouse(t)
+func TestFetchReturnsErrorsOfItsFile(t *testing.T) {
+	h := newFakeRegistry(t)
 	h.perl()
 	image := h.mustResolve("perl:5.34.0")
 	f, err := os.Create(filepath.Join(t.TempDir(), "closed"))

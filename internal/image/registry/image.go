@@ -6,33 +6,33 @@ import (
 )
 
 const (
-	// maxManifest bounds manifests, indexes and configurations.
+	// maxManifest bounds manifests, indexes and configurations, in bytes.
 	maxManifest = 8 << 20
-	// maxDepth is how deep an index may lie within indexes.
+	// maxDepth is how deep indexes may be nested.
 	maxDepth = 3
 )
 
-// Image is one platform's image of a name, as its registry describes it.
+// Image is the image of one platform, as its registry describes it.
 type Image struct {
-	// Digest is that of what the name stands for: of the index, if there is one, else of the manifest.
+	// Digest is what the name refers to: the digest of the index, if there is one, else of the manifest.
 	Digest v1.Hash
-	// Config is what the image says of itself.
+	// Config is the image's configuration, in JSON.
 	Config []byte
 	// Layers begin with the lowest.
 	Layers []Layer
 
-	// from is kept so that layers come over the connections, and with the credentials, that worked.
+	// from is kept so that layers are downloaded over the connections, and with the credentials, that worked.
 	from *source
 }
 
-// Layer is one layer as it lies in the registry.
+// Layer is one layer as the registry has it, usually compressed.
 type Layer struct {
 	Digest v1.Hash
 	Size   int64
 }
 
-// layerTypes are the layers that can be unpacked. Those that may not be pushed elsewhere (foreign, nondistributable) are
-// asked of the registry like others; the URLs they may list are not followed.
+// layerTypes are the media types of layers that can be unpacked. Layers that may not be pushed elsewhere (foreign,
+// nondistributable) are downloaded from the registry like others; URLs that the manifest lists for them are ignored.
 var layerTypes = []types.MediaType{
 	types.DockerLayer, types.DockerForeignLayer, types.DockerUncompressedLayer,
 	types.OCILayer, types.OCIRestrictedLayer, types.OCILayerZStd,
@@ -44,11 +44,11 @@ var layerTypes = []types.MediaType{
 	"application/vnd.docker.image.rootfs.foreign.diff.tar.zstd",
 }
 
-// configs are the configurations of images. Docker 1.10 wrote the last.
+// configs are the media types of the configurations of images. Docker 1.10 wrote the last one.
 var configs = []types.MediaType{types.DockerConfigJSON, types.OCIConfigJSON, "application/octet-stream"}
 
-// accepted are the manifests that are asked for. Those of schema 1 are among them so that a registry which has nothing
-// else sends it, and the error can say so.
+// accepted are the media types of manifests that are requested. Schema 1 is among them so that a registry with nothing else
+// sends it, and the error can say so.
 var accepted = []types.MediaType{
 	types.OCIImageIndex, types.DockerManifestList, types.OCIManifestSchema1, types.DockerManifestSchema2,
 	types.DockerManifestSchema1Signed, types.DockerManifestSchema1,

@@ -8,18 +8,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// document is a manifest or an index; which, is told by what it has.
+// document is a manifest or an index.
 type document struct {
 	digest v1.Hash
 	bytes  []byte
 
 	mediaType types.MediaType
-	// index or image is set.
+	// Either index or image is set.
 	index *v1.IndexManifest
 	image *v1.Manifest
 }
 
-// parseDocument reads what a registry sent under contentType.
+// parseDocument parses a manifest or index that a registry sent with this content type.
 func parseDocument(contentType types.MediaType, data []byte) (*document, error) {
 	var shape struct {
 		SchemaVersion int             `json:"schemaVersion"`
@@ -39,7 +39,7 @@ func parseDocument(contentType types.MediaType, data []byte) (*document, error) 
 	case shape.SchemaVersion == 1 || d.mediaType.IsSchema1() || shape.FSLayers != nil:
 		return nil, unsupported("its manifest is of schema 1, which Docker gave up in 2017; push the image again")
 	case shape.Manifests != nil && shape.Layers != nil:
-		// Two readers could take it for two different things.
+		// Two programs could read it as two different things.
 		return nil, unsupported("the manifest says that it is both an image and an index")
 	case d.mediaType.IsIndex() && shape.Layers == nil:
 		return d, d.decode(&d.index)
@@ -56,7 +56,7 @@ func (d *document) decode(into any) error {
 	return nil
 }
 
-// checkImage refuses what is no image that a container could run.
+// checkImage returns an error unless m describes an image that a container can run.
 func checkImage(m *v1.Manifest) error {
 	if m.ArtifactType != "" || !slices.Contains(configs, m.Config.MediaType) {
 		kind := m.ArtifactType
@@ -73,7 +73,7 @@ func checkImage(m *v1.Manifest) error {
 	return nil
 }
 
-// layers refuses those that cannot be unpacked, such as encrypted ones.
+// layers returns the layers of m. It fails if one cannot be unpacked, such as an encrypted one.
 func layers(m *v1.Manifest) ([]Layer, error) {
 	list := make([]Layer, 0, len(m.Layers))
 	for i, d := range m.Layers {

@@ -12,8 +12,8 @@ import (
 // maxPlatforms is how many platforms an error lists.
 const maxPlatforms = 30
 
-// this is the platform of this machine.
-func this() v1.Platform {
+// thisPlatform is the platform of this machine.
+func thisPlatform() v1.Platform {
 	p := v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
 	switch p.Architecture {
 	case "arm":
@@ -24,11 +24,11 @@ func this() v1.Platform {
 	return p
 }
 
-// variants lists the variants that run on p, the best first. Nothing said means what nearly every such machine can do.
+// variants returns the variants that run on p, the best first. No variant means one that nearly every such machine can run.
 //
-//	amd64   v3: v3 v2 v1, nothing said: v1
-//	arm     v7: v7 v6 v5, nothing said: v7
-//	arm64   v9: v9 v8, nothing said: v8
+//	amd64   v3: v3 v2 v1, none: v1
+//	arm     v7: v7 v6 v5, none: v7 v6 v5
+//	arm64   v9: v9 v8, none: v8
 func variants(p v1.Platform) []string {
 	var newest, oldest int
 	switch p.Architecture {
@@ -42,7 +42,7 @@ func variants(p v1.Platform) []string {
 		return []string{p.Variant}
 	}
 	if p.Variant != "" {
-		// What is not a variant with a number is matched by its name alone.
+		// A variant without a number only matches itself.
 		if _, err := fmt.Sscanf(p.Variant, "v%d", &newest); err != nil || newest < oldest || newest > 20 {
 			return []string{p.Variant}
 		}
@@ -54,29 +54,29 @@ func variants(p v1.Platform) []string {
 	return list
 }
 
-// usual fills in the variant that an architecture has when nothing is said.
-func usual(p v1.Platform) string {
+// variantOf returns the variant of p or, if it has none, the usual one of its architecture.
+func variantOf(p v1.Platform) string {
 	if p.Variant != "" {
 		return p.Variant
 	}
 	return map[string]string{"amd64": "v1", "arm": "v7", "arm64": "v8"}[p.Architecture]
 }
 
-// rank is how well p suits want: 0 best, -1 not at all.
+// rank returns how well p suits want: 0 is best, -1 is not at all.
 func rank(want, p v1.Platform) int {
 	if p.OS != want.OS || p.Architecture != want.Architecture {
 		return -1
 	}
-	return slices.Index(variants(want), usual(p))
+	return slices.Index(variants(want), variantOf(p))
 }
 
 // Runs reports whether this machine runs images for p.
-func Runs(p v1.Platform) bool { return rank(this(), p) >= 0 }
+func Runs(p v1.Platform) bool { return rank(thisPlatform(), p) >= 0 }
 
-// Choose picks what suits this machine best of an index.
-func Choose(entries []v1.Descriptor) (v1.Descriptor, error) { return choose(this(), entries) }
+// Choose returns the entry of an index that suits this machine best.
+func Choose(entries []v1.Descriptor) (v1.Descriptor, error) { return choose(thisPlatform(), entries) }
 
-// choose picks the best of an index. An entry that says no platform is taken only if it is the only image there.
+// choose returns the entry of an index that suits want best. An entry without a platform is chosen only if it is the only one.
 func choose(want v1.Platform, entries []v1.Descriptor) (v1.Descriptor, error) {
 	best, at := -1, -1
 	var there []string
@@ -87,7 +87,7 @@ func choose(want v1.Platform, entries []v1.Descriptor) (v1.Descriptor, error) {
 			continue
 		}
 		if d.Platform.OS == "unknown" {
-			continue // an attestation, which is no image
+			continue // An attestation, not an image.
 		}
 		there = append(there, d.Platform.String())
 		if r := rank(want, *d.Platform); r >= 0 && (at < 0 || r < best) {
@@ -112,9 +112,9 @@ func noPlatform(want v1.Platform, there []string) error {
 	list := strings.Join(there[:min(len(there), maxPlatforms)], ", ")
 	switch {
 	case len(there) == 0:
-		list = "none"
+		list = "no platform"
 	case len(there) > maxPlatforms:
 		list += fmt.Sprintf(" and %d more", len(there)-maxPlatforms)
 	}
-	return &Error{Kind: ErrNoPlatform, Detail: fmt.Sprintf("this machine is %s, there is %s", want, shorten(list))}
+	return &Error{Kind: ErrNoPlatform, Detail: fmt.Sprintf("this machine is %s, the image is for %s", want, shorten(list))}
 }

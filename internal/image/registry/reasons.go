@@ -16,23 +16,23 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// maxComplaint bounds what is read of an answer that says no.
-const maxComplaint = 64 << 10
+// maxErrorBody bounds what is read of the body of an error response, in bytes.
+const maxErrorBody = 64 << 10
 
-// errStalled ends a transfer that no longer moves.
+// errStalled is the cause with which a transfer without data is canceled.
 var errStalled = errors.New("no data for too long")
 
 func stalled(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errStalled) }
 
-// failed words the error of a request that got no answer. The text of unknown errors is left out: they quote URLs with
-// signatures in them, and answers of token servers.
+// failed returns the Error of a request that got no response. The text of unknown errors is left out: they may quote URLs
+// with signatures, and responses of token servers.
 func failed(ctx context.Context, err error) *Error {
 	if stop := ctx.Err(); stop != nil && !stalled(ctx) {
 		return &Error{Kind: ErrUnavailable, Detail: stop.Error(), cause: stop}
 	}
 	var refused *transport.Error
 	if errors.As(err, &refused) {
-		return complaint(refused.StatusCode, refused.Errors, nil)
+		return statusError(refused.StatusCode, refused.Errors, nil)
 	}
 	if detail, ok := insecure(err); ok {
 		return &Error{Kind: ErrTLS, Detail: detail}
@@ -53,7 +53,7 @@ func failed(ctx context.Context, err error) *Error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Detail = "the connection ended early"
 	case strings.Contains(err.Error(), "invalid realm in www-authenticate"):
-		return &Error{Kind: ErrBadAnswer, Detail: "the registry sends us to a token server on a private address that is " +
+		return &Error{Kind: ErrBadAnswer, Detail: "the registry refers to a token server on a private address that is " +
 			"not its own, or without HTTPS"}
 	case strings.Contains(err.Error(), "bearer response"):
 		return &Error{Kind: ErrBadAnswer, Detail: "the token server gave no token"}
@@ -70,7 +70,7 @@ func insecure(err error) (detail string, ok bool) {
 	var alert tls.AlertError
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "the registry speaks plain HTTP; if that is meant, name it with http:// in a hosts.toml", true
+		return "the registry uses plain HTTP; to allow that, name it with http:// in a hosts.toml", true
 	case errors.As(err, &unknown):
 		return unknown.Error() + "; a hosts.toml can name its ca", true
 	case errors.As(err, &verify):
@@ -83,17 +83,17 @@ func insecure(err error) (detail string, ok bool) {
 	return "", false
 }
 
-// responseText words an answer other than the one hoped for.
-func responseText(resp *http.Response) *Error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxComplaint))
+// responseError returns the Error of an error response.
+func responseError(resp *http.Response) *Error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	var structured struct {
 		Errors []transport.Diagnostic `json:"errors"`
 	}
 	_ = json.Unmarshal(body, &structured)
-	return complaint(resp.StatusCode, structured.Errors, resp.Header)
+	return statusError(resp.StatusCode, structured.Errors, resp.Header)
 }
 
-func complaint(status int, diagnostics []transport.Diagnostic, header http.Header) *Error {
+func statusError(status int, diagnostics []transport.Diagnostic, header http.Header) *Error {
 	e := &Error{Detail: strconv.Itoa(status) + " " + http.StatusText(status)}
 	if len(diagnostics) > 0 && diagnostics[0].Message != "" {
 		e.Detail = shorten(diagnostics[0].Message)
@@ -113,7 +113,7 @@ func complaint(status int, diagnostics []transport.Diagnostic, header http.Heade
 	return e
 }
 
-// retryAfter reads seconds or a date.
+// retryAfter returns the header Retry-After, which has seconds or a date; zero if there is none.
 func retryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil {

@@ -13,13 +13,13 @@ import (
 
 // Reference is the complete name of an image.
 type Reference struct {
-	// Registry is docker.io where the name as asked has none.
+	// Registry is docker.io if the name has none.
 	Registry string
-	// Repository has its library/ in front where Docker Hub wants it.
+	// Repository begins with library/ if it is on Docker Hub and the name has one part only.
 	Repository string
-	// Tag is latest where neither tag nor digest was asked for, and empty beside a digest alone.
+	// Tag is latest if the name has neither tag nor digest, and empty if it has only a digest.
 	Tag string
-	// Digest is the zero Hash unless the name has one; it then decides, and the tag is only for reading.
+	// Digest is the zero Hash if the name has none. If it has one, the tag does not count.
 	Digest v1.Hash
 }
 
@@ -69,7 +69,7 @@ func parse(name string) (r Reference, problem string) {
 	return r, problemOf(r.Registry, r.Repository)
 }
 
-// splitRegistry takes the first part for a registry if it looks like one, as docker does.
+// splitRegistry splits off the first part of a name if it looks like a registry, as docker does.
 func splitRegistry(name string) (registry, repository string) {
 	registry, repository, ok := strings.Cut(name, "/")
 	if !ok || !strings.ContainsAny(registry, ".:") && registry != "localhost" && registry == strings.ToLower(registry) {
@@ -123,12 +123,12 @@ func (r Reference) String() string {
 	return s
 }
 
-// known reports whether a digest can be verified. Others than sha256 are allowed by OCI, and hardly ever seen.
+// known reports whether a digest can be verified. OCI also allows others than sha256, which are hardly ever used.
 func known(h v1.Hash) bool { return h.Algorithm == "sha256" }
 
 func (r Reference) byDigest() bool { return r.Digest != v1.Hash{} }
 
-// manifest is what to ask a registry for.
+// manifest returns the path of the manifest in the repository.
 func (r Reference) manifest() string {
 	if r.byDigest() {
 		return "manifests/" + r.Digest.String()
@@ -136,7 +136,7 @@ func (r Reference) manifest() string {
 	return "manifests/" + r.Tag
 }
 
-// shorten keeps what others wrote from filling a message.
+// shorten makes text from outside fit into a message: valid UTF-8, on one line, and of at most 200 bytes.
 func shorten(s string) string {
 	const most = 200
 	s = strings.Map(func(r rune) rune {

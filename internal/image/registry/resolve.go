@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// Resolve asks what a name stands for on this platform. Nothing of it is written anywhere.
+// Resolve fetches the description of an image for this platform. It writes no files.
 func (c *Client) Resolve(ctx context.Context, ref Reference) (*Image, error) {
 	from, err := c.source(ctx, ref)
 	if err != nil {
@@ -27,7 +27,7 @@ func (c *Client) Resolve(ctx context.Context, ref Reference) (*Image, error) {
 	d := top
 	for depth := 0; d.index != nil; depth++ {
 		if depth == maxDepth {
-			return nil, unsupported("there are indexes within indexes within indexes")
+			return nil, unsupported("its indexes are nested too deeply")
 		}
 		if d, err = c.inIndex(ctx, from, d); err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func (c *Client) complete(ctx context.Context, image *Image, m *v1.Manifest) err
 	}
 	var err error
 	image.Config, _, err = c.small(ctx, image.from, request{
-		what: "blobs/" + m.Config.Digest.String(), digest: m.Config.Digest, most: m.Config.Size, may: mayPull,
+		what: "blobs/" + m.Config.Digest.String(), digest: m.Config.Digest, limit: m.Config.Size, may: mayPull,
 	})
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (c *Client) complete(ctx context.Context, image *Image, m *v1.Manifest) err
 	return err
 }
 
-// suits compares what the configuration says; old images say nothing.
+// suits returns an error if the configuration is for another platform. Old images do not name one.
 func suits(want v1.Platform, f *v1.ConfigFile) error {
 	if f.OS == "" || f.Architecture == "" {
 		return nil
@@ -103,7 +103,7 @@ func (c *Client) document(ctx context.Context, from *source, ref Reference) (*do
 		may = mayPull
 	}
 	data, contentType, err := c.small(ctx, from, request{
-		what: ref.manifest(), accept: accepted, digest: ref.Digest, most: maxManifest, may: may,
+		what: ref.manifest(), accept: accepted, digest: ref.Digest, limit: maxManifest, may: may,
 	})
 	if err != nil {
 		return nil, err
@@ -116,13 +116,13 @@ func (c *Client) document(ctx context.Context, from *source, ref Reference) (*do
 	return d, err
 }
 
-// request is for something that fits into memory.
+// request is for something that is read into memory.
 type request struct {
 	what   string
 	accept []types.MediaType
-	// digest is the zero Hash for what a tag names.
+	// digest is the zero Hash if only a tag is known.
 	digest v1.Hash
-	most   int64
+	limit  int64
 	may    func(hosts.Host) bool
 }
 
@@ -153,12 +153,12 @@ func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, t
 	if resp.StatusCode != http.StatusOK {
 		return nil, "", &Error{Kind: ErrBadAnswer, Detail: resp.Status}
 	}
-	data, err := io.ReadAll(io.LimitReader(guard.watch(resp.Body), r.most+1))
+	data, err := io.ReadAll(io.LimitReader(guard.watch(resp.Body), r.limit+1))
 	if err != nil {
 		return nil, "", failed(ctx, err)
 	}
-	if int64(len(data)) > r.most {
-		return nil, "", &Error{Kind: ErrTooLarge, Detail: r.what + " is larger than it may be or says it is"}
+	if int64(len(data)) > r.limit {
+		return nil, "", &Error{Kind: ErrTooLarge, Detail: r.what + " is larger than allowed, or than its manifest says"}
 	}
 	promised := r.digest
 	if promised == (v1.Hash{}) {

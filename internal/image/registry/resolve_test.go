@@ -20,7 +20,7 @@ import (
 )
 
 func TestResolveReadsAnImage(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	perl := h.perl()
 	image := h.mustResolve("perl:5.34.0")
 	digest, _ := perl.Digest()
@@ -34,12 +34,12 @@ func TestResolveReadsAnImage(t *testing.T) {
 }
 
 func TestResolvePicksThePlatform(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	var index v1.ImageIndex = empty.Index
 	for _, p := range []string{"amd64/v3", "arm/v5", "amd64", "arm/v7", "arm64/v8"} {
 		arch, variant, _ := strings.Cut(p, "/")
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add:        picture(t, arch, variant, 100),
+			Add:        makeImage(t, arch, variant, 100),
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch, Variant: variant}},
 		})
 	}
@@ -58,21 +58,21 @@ func TestResolvePicksThePlatform(t *testing.T) {
 	}
 	h.config.Platform = v1.Platform{OS: "linux", Architecture: "s390x"}
 	_, err := h.resolve("perl:5.34.0")
-	if !errors.Is(err, ours.ErrNoPlatform) || !strings.Contains(err.Error(), "this machine is linux/s390x, there is linux/amd64, linux/amd64/v3, linux/arm/v5") {
+	if !errors.Is(err, ours.ErrNoPlatform) || !strings.Contains(err.Error(), "this machine is linux/s390x, the image is for linux/amd64, linux/amd64/v3, linux/arm/v5") {
 		t.Errorf("error: %v", err)
 	}
 }
 
 func TestResolveRefusesAnotherPlatformWithoutAnIndex(t *testing.T) {
-	h := newHouse(t)
-	h.push("library/perl:5.34.0", picture(t, "arm64", "v8", 100))
+	h := newFakeRegistry(t)
+	h.push("library/perl:5.34.0", makeImage(t, "arm64", "v8", 100))
 	if _, err := h.resolve("perl:5.34.0"); !errors.Is(err, ours.ErrNoPlatform) {
 		t.Errorf("error: %v", err)
 	}
 }
 
 func TestResolveVerifiesDigests(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	digest, _ := h.perl().Digest()
 	if got := h.mustResolve("perl:wrong-tag@" + digest.String()).Digest; got != digest {
 		t.Errorf("got %s", got)
@@ -89,8 +89,8 @@ func TestResolveVerifiesDigests(t *testing.T) {
 	}
 }
 
-// answer has every manifest be this.
-func (h *house) answer(contentType, body string) {
+// answer makes the registry send this as every manifest.
+func (h *fakeRegistry) answer(contentType, body string) {
 	h.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.Contains(r.URL.Path, "/manifests/") {
 			return false
@@ -121,7 +121,7 @@ func TestResolveRefusesWhatIsNoImage(t *testing.T) {
 		"an index of itself":   {"application/vnd.oci.image.index.v1+json", `{"schemaVersion":2,"manifests":[]}`, ours.ErrNoPlatform},
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFakeRegistry(t)
 			h.answer(c.contentType, c.body)
 			if _, err := h.resolve("perl:5.34.0"); !errors.Is(err, c.kind) {
 				t.Errorf("error: %v", err)
@@ -150,7 +150,7 @@ func TestResolveTellsErrorsApart(t *testing.T) {
 		"odd":         {status(418, "oops"), ours.ErrBadAnswer, "", 0},
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFakeRegistry(t)
 			if c.before != nil {
 				h.on(c.before)
 			}
@@ -163,7 +163,7 @@ func TestResolveTellsErrorsApart(t *testing.T) {
 }
 
 func TestResolveNamesARegistryThatIsNotThere(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	h.server.Close()
 	_, err := h.resolve("perl:5.34.0")
 	if !errors.Is(err, ours.ErrUnavailable) || !strings.Contains(err.Error(), h.address()) || !strings.Contains(err.Error(), "refused") {
@@ -172,7 +172,7 @@ func TestResolveNamesARegistryThatIsNotThere(t *testing.T) {
 }
 
 func TestResolveTrustsNoUnknownCertificate(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	server := httptest.NewTLSServer(h.store)
 	t.Cleanup(server.Close)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -191,14 +191,14 @@ func TestResolveTrustsNoUnknownCertificate(t *testing.T) {
 }
 
 func TestResolveAsksRegistriesOfThisMachineByPlainHTTP(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	h.perl()
 	h.config.HostsDirs = nil
 	h.mustResolve(h.address() + "/library/perl:5.34.0")
 }
 
 func TestResolveWaitsAsLongAsAsked(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	h.perl()
 	times := 0
 	h.on(func(w http.ResponseWriter, r *http.Request) bool {
@@ -227,7 +227,7 @@ func TestResolveWaitsAsLongAsAsked(t *testing.T) {
 }
 
 func TestResolveGoesOnToTheNextHost(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	h.perl()
 	var asked []string
 	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -248,7 +248,7 @@ func TestResolveGoesOnToTheNextHost(t *testing.T) {
 }
 
 func TestResolveNamesWrongSettings(t *testing.T) {
-	h := newHouse(t)
+	h := newFakeRegistry(t)
 	h.toml("docker.io", "servr = 'x'")
 	_, err := h.resolve("perl:5.34.0")
 	if !errors.Is(err, ours.ErrSettings) || !strings.Contains(err.Error(), `hosts.toml: line 1: unknown key "servr"`) {

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// tries is how often in a row a request is made that gets nowhere; mostTries bounds those that get on a little.
-	tries     = 4
-	mostTries = 40
+	// tries is how often in a row a request is tried without progress; maxTries bounds all tries.
+	tries    = 4
+	maxTries = 40
 
 	firstPause = 500 * time.Millisecond
-	mostPause  = 15 * time.Second
-	// mostAsked is how long a registry may ask us to wait; beyond, the caller is told and may do something else.
-	mostAsked = 2 * time.Minute
+	maxPause   = 15 * time.Second
+	// maxRetryAfter is the longest Retry-After to wait for; with a longer one the caller gets the error.
+	maxRetryAfter = 2 * time.Minute
 )
 
-// wait is the ordinary pause.
+// wait waits for d, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -28,8 +28,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// persist calls try until it succeeds or fails for good. So long as moved reports that a failed try got further than
-// any before, failures do not count up to the usual few.
+// persist calls try until it succeeds, fails for good, or has failed too often in a row. If moved reports that a failed try
+// got further than any before, counting begins again.
 func (c *Client) persist(ctx context.Context, try func() error, moved func() bool) error {
 	pause, failures := firstPause, 0
 	for total := 1; ; total++ {
@@ -37,18 +37,18 @@ func (c *Client) persist(ctx context.Context, try func() error, moved func() boo
 		if err == nil {
 			return nil
 		}
-		passing, asked := passes(err)
+		passing, asked := retryable(err)
 		failures++
 		if moved() {
 			pause, failures = firstPause, 1
 		}
-		if !passing || ctx.Err() != nil || failures >= tries || total >= mostTries || asked > mostAsked {
+		if !passing || ctx.Err() != nil || failures >= tries || total >= maxTries || asked > maxRetryAfter {
 			return err
 		}
 		if stop := c.config.Wait(ctx, max(pause, asked)); stop != nil {
 			return err
 		}
-		pause = min(2*pause, mostPause)
+		pause = min(2*pause, maxPause)
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// source is where one image comes from.
+// source has the endpoints of one image, in the order to try them.
 type source struct {
 	reference Reference
-	doors     []*endpoint
+	endpoints []*endpoint
 }
 
 func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
@@ -28,13 +28,13 @@ func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
 			return nil, &Error{Kind: ErrSettings, Detail: err.Error()}
 		}
 		found, problem := c.credentials(ctx, h, ref)
-		s.doors = append(s.doors, &endpoint{host: h, reference: ref, transport: t, credentials: found, problem: problem})
+		s.endpoints = append(s.endpoints, &endpoint{host: h, reference: ref, transport: t, credentials: found, problem: problem})
 	}
 	return s, nil
 }
 
-// credentials for a mirror are those for its own name: what the user entrusted to a registry is not the mirror's
-// business. The server of a hosts.toml is the registry, wherever it is.
+// credentials returns the credentials to try at h. A mirror gets those for its own address only, never those for the
+// registry. The server of a hosts.toml counts as the registry, whatever its address is.
 func (c *Client) credentials(ctx context.Context, h hosts.Host, ref Reference) ([]credentials.Credential, error) {
 	own := h.Address + "/" + ref.Repository
 	if h.Mirror {
@@ -48,11 +48,11 @@ func (c *Client) credentials(ctx context.Context, h hosts.Host, ref Reference) (
 	return more, errors.Join(err, otherErr)
 }
 
-// each does something at one door after the other until it succeeds. The last error counts, since the registry itself
-// comes last; those before are mentioned.
+// each calls do for one endpoint after the other until it succeeds. It returns the last error, since the registry itself comes
+// last, with those before.
 func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*endpoint) error) error {
 	var before []*Error
-	for _, d := range s.doors {
+	for _, d := range s.endpoints {
 		if !may(d.host) {
 			continue
 		}
@@ -61,7 +61,7 @@ func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*e
 			return nil
 		}
 		var e *Error
-		if ctx.Err() != nil || !errors.As(err, &e) || errors.Is(err, errHere) {
+		if ctx.Err() != nil || !errors.As(err, &e) || errors.Is(err, errLocal) {
 			return err
 		}
 		at := *e
@@ -69,20 +69,20 @@ func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*e
 		before = append(before, &at)
 	}
 	if len(before) == 0 {
-		return &Error{Kind: ErrSettings, Detail: fmt.Sprintf("no host of %s may be asked for this", s.reference.Registry)}
+		return &Error{Kind: ErrSettings, Detail: fmt.Sprintf("the settings of %s allow no host for this request", s.reference.Registry)}
 	}
 	last := before[len(before)-1]
 	last.others = before[:len(before)-1]
 	return last
 }
 
-// registryServes reports whether layers can be had from the registry itself.
+// registryServes reports whether layers can be downloaded from the registry itself.
 func (s *source) registryServes() bool {
-	return slices.ContainsFunc(s.doors, func(d *endpoint) bool { return d.host.Pull && !d.host.Mirror })
+	return slices.ContainsFunc(s.endpoints, func(d *endpoint) bool { return d.host.Pull && !d.host.Mirror })
 }
 
-// errHere marks errors of this machine's files, for which no other host can help.
-var errHere = errors.New("cannot write")
+// errLocal marks errors of files on this machine: no other host would help.
+var errLocal = errors.New("cannot write")
 
 func mayResolve(h hosts.Host) bool { return h.Resolve }
 func mayPull(h hosts.Host) bool    { return h.Pull }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// guard ends a transfer that stands still, so that a pull does not wait for ever for a peer that is gone.
+// guard cancels a transfer that gets no data, so that a pull does not wait for ever.
 type guard struct {
 	timer  *time.Timer
 	cancel context.CancelCauseFunc
 	after  time.Duration
 }
 
-// guard counts while something is read; getting an answer has limits of its own in the transport, and a slow disk is
-// not the peer's fault.
+// guard returns a context that the guard cancels. Only the time of each read counts: waiting for a response has timeouts of
+// its own in the transport, and a slow disk is not the fault of the registry.
 func (c *Client) guard(ctx context.Context) (context.Context, *guard) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	g := &guard{cancel: cancel, after: c.config.Stall}
@@ -23,7 +23,7 @@ func (c *Client) guard(ctx context.Context) (context.Context, *guard) {
 	return ctx, g
 }
 
-// watch is r, each of whose reads must come in time.
+// watch returns r with the guard's timeout for each read.
 func (g *guard) watch(r io.Reader) io.Reader { return &watched{Reader: r, guard: g} }
 
 func (g *guard) stop() {

@@ -19,14 +19,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLayers bounds how many layers an image has.
+// maxLayers bounds how many layers an image may have.
 const maxLayers = 500
 
-// atATime is how many layers are fetched and unpacked side by side.
-const atATime = 3
+// maxParallelLayers is how many layers of an image are fetched and unpacked at the same time.
+const maxParallelLayers = 3
 
-// Add puts an image into the store under a full name. What of it is there already is not read again. Progress, which may be
-// nil, is told while layers are read.
+// Add adds an image to the store under a full name. Layers that the store has are not read again. Add calls progress, which
+// may be nil, while it reads layers.
 func (s *Store) Add(ctx context.Context, name string, from Source, progress func(Progress)) (Image, error) {
 	unlock, err := s.lock(workLockName, unix.LOCK_SH)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) Add(ctx context.Context, name string, from Source, progress func
 	})
 }
 
-// describe reads what the image says of itself.
+// describe returns the entry of an image in the list, from its configuration.
 func describe(name string, from Source) (Image, error) {
 	config, err := v1.ParseConfigFile(bytes.NewReader(from.Config))
 	if err != nil {
@@ -62,7 +62,7 @@ func describe(name string, from Source) (Image, error) {
 	layers := config.RootFS.DiffIDs
 	switch {
 	case len(layers) != len(from.Layers):
-		return Image{}, fmt.Errorf("%s is no image that can be run: its config has %d layers, its manifest %d",
+		return Image{}, fmt.Errorf("%s is not an image that can run: its config has %d layers, its manifest %d",
 			name, len(layers), len(from.Layers))
 	case len(layers) > maxLayers:
 		return Image{}, fmt.Errorf("%s has %d layers, more than %d", name, len(layers), maxLayers)
@@ -76,7 +76,7 @@ func describe(name string, from Source) (Image, error) {
 	return image, nil
 }
 
-// addLayers returns the layers' directories, which are held.
+// addLayers returns the directories of the layers, which stay until they are closed.
 func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, progress func(Progress)) (held dirs, err error) {
 	missing := map[v1.Hash]Layer{}
 	for i, id := range ids {
@@ -86,17 +86,17 @@ func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, prog
 			missing[id] = from[i]
 		}
 	}
-	told := newTally(missing, progress)
+	counter := newSizeCounter(missing, progress)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	room := make(chan struct{}, atATime)
+	room := make(chan struct{}, maxParallelLayers)
 	made := make(chan *os.File, len(missing))
 	var adding sync.WaitGroup
 	for id, l := range missing {
 		room <- struct{}{}
 		adding.Go(func() {
 			defer func() { <-room }()
-			dir, err := s.addLayer(ctx, id, l, told.of(id))
+			dir, err := s.addLayer(ctx, id, l, counter.of(id))
 			if err != nil {
 				cancel(fmt.Errorf("layer %s: %w", id, err))
 				return
@@ -121,35 +121,35 @@ func (ds dirs) close() {
 	}
 }
 
-func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, told func(int64)) (*os.File, error) {
-	return s.have(ctx, kept(layersName), id, func(files string) error {
+func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, report func(int64)) (*os.File, error) {
+	return s.getOrBuild(ctx, kept(layersName), id, func(files string) error {
 		if l.Fetch != nil {
-			return s.addFetched(ctx, id, files, l, told)
+			return s.addFetched(ctx, id, files, l, report)
 		}
-		return s.addOpened(ctx, id, files, l, told)
+		return s.addOpened(ctx, id, files, l, report)
 	})
 }
 
-func (s *Store) addOpened(ctx context.Context, id v1.Hash, files string, l Layer, told func(int64)) error {
+func (s *Store) addOpened(ctx context.Context, id v1.Hash, files string, l Layer, report func(int64)) error {
 	layer, err := l.Open()
 	if err != nil {
 		return err
 	}
 	defer layer.Close()
-	read := &reader{from: layer, ctx: ctx, told: told}
+	read := &reader{from: layer, ctx: ctx, report: report}
 	err = unpack(ctx, id, files, read)
 	if err != nil && read.failure != nil {
-		return read.failure // the child has only seen that the layer ends too early
+		return read.failure // To the child, the layer only ended too early.
 	}
 	return err
 }
 
-// unpack has a child make the layer that in holds.
+// unpack runs a child that unpacks the layer in in.
 func unpack(ctx context.Context, id v1.Hash, files string, in io.Reader) error {
 	return runChild(ctx, childTask{Unpack: files, Digest: id.String()}, in, nil)
 }
 
-// addTree returns the directory of the image's tree, which is held. The layers that it is merged from stay for that long.
+// addTree returns the directory of the image's tree, which stays until it is closed. While it is merged, its layers stay, too.
 func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress func(Progress)) (*os.File, error) {
 	id := chainID(image.Layers)
 	if tree := s.hold(kept(treesName), id); tree != nil {
@@ -164,14 +164,15 @@ func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress
 	for _, l := range image.Layers {
 		task.Layers = append(task.Layers, s.layer(l))
 	}
-	return s.have(ctx, kept(treesName), id, func(files string) error {
+	return s.getOrBuild(ctx, kept(treesName), id, func(files string) error {
 		task.Merge = files
 		return runChild(ctx, task, nil, nil)
 	})
 }
 
-// make has do fill a directory, puts it in its place and returns it, held. The caller has claimed it.
-func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *os.File, err error) {
+// build calls do to fill a directory, moves that to its place and returns it. It stays until it is closed. The caller holds the
+// claim.
+func (s *Store) build(kind string, id v1.Hash, do func(files string) error) (_ *os.File, err error) {
 	unfinished := kind + "-" + nameOf(id) + ".unfinished."
 	if err := s.discardAll(unfinished); err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *o
 	if err := do(files); err != nil {
 		return nil, err
 	}
-	if err := s.markForRemoval(kind, id); err != nil {
+	if err := s.removeOutdated(kind, id); err != nil {
 		return nil, err
 	}
 	dir, err := os.Open(path)
@@ -209,8 +210,8 @@ func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *o
 	return dir, nil
 }
 
-// markForRemoval takes a layer or tree out of its place that is not as this version has them.
-func (s *Store) markForRemoval(kind string, id v1.Hash) error {
+// removeOutdated removes a layer or tree that an earlier version has made, without the directory filesName.
+func (s *Store) removeOutdated(kind string, id v1.Hash) error {
 	at := s.path(kind, nameOf(id))
 	if _, err := os.Lstat(filepath.Join(at, filesName)); err == nil {
 		return nil
@@ -226,7 +227,7 @@ func (s *Store) markForRemoval(kind string, id v1.Hash) error {
 	return errors.Join(err, s.discard(filepath.Base(aside)))
 }
 
-// discardAll removes the entries of the work directory whose names begin so: what programs that were killed have left.
+// discardAll removes the entries of the work directory with this prefix, which killed programs have left.
 func (s *Store) discardAll(prefix string) error {
 	left, err := filepath.Glob(s.path(workName, prefix+"*"))
 	for _, path := range left {
@@ -235,18 +236,18 @@ func (s *Store) discardAll(prefix string) error {
 	return err
 }
 
-// discard removes an entry of the work directory. Its files may belong to other users than this one.
+// discard removes an entry of the work directory. It uses a child, as the files may belong to other users.
 func (s *Store) discard(name string) error {
 	return runChild(context.Background(), childTask{Store: s.dir, Discard: name}, nil, nil)
 }
 
-// reader counts what is read of a layer, and ends with ctx.
+// reader reads a layer, counts the bytes, and ends with ctx.
 type reader struct {
-	from io.Reader
-	ctx  context.Context
-	told func(done int64)
-	done int64
-	// failure is why it could not be read to its end.
+	from   io.Reader
+	ctx    context.Context
+	report func(done int64)
+	done   int64
+	// failure is why the layer could not be read to its end.
 	failure error
 }
 
@@ -256,7 +257,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	}
 	n, err := r.from.Read(p)
 	r.done += int64(n)
-	r.told(r.done)
+	r.report(r.done)
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.failure = err
 	}

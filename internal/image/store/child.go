@@ -26,33 +26,33 @@ import (
 // childCommand is the hidden command that makes this program unpack.
 const childCommand = "image-unpack"
 
-// childMemory bounds what the child can have, whatever an archive holds.
+// childMemory bounds the memory of the child, in bytes, whatever is in an archive.
 const childMemory = 1 << 30
 
-// childTask is what a child shall do.
+// childTask is the task of a child.
 type childTask struct {
-	// Unpack is a directory that takes the layer which comes in compressed, Digest what it must have without compression.
+	// Unpack is the directory for the layer on standard input, compressed or not; Digest is its digest uncompressed.
 	Unpack string `json:"unpack,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// Merge is a directory that takes what Layers hold together.
+	// Merge is the directory into which Layers are merged.
 	Merge  string   `json:"merge,omitempty"`
 	Layers []string `json:"layers,omitempty"`
-	// Owners: files can be given to users.
+	// Owners reports whether files can be given to other users.
 	Owners bool `json:"owners,omitempty"`
 	// Store is the directory of a store, for the following.
 	Store string `json:"store,omitempty"`
 	// Discard is an entry of its work directory to remove.
 	Discard string `json:"discard,omitempty"`
-	// Prune removes what no name stands for, and all that is not in the directories of layers and trees that are Kept.
+	// Prune removes what no image in the list needs, and all layers and trees in directories other than Kept.
 	Prune bool     `json:"prune,omitempty"`
 	Kept  []string `json:"kept,omitempty"`
-	// Collect removes images by that policy.
+	// Collect removes images by a policy.
 	Collect *collection `json:"collect,omitempty"`
 }
 
-// ChildMain changes a store's files if args, the program's own, ask for it. A program that adds images calls it before
-// anything else. What strangers have packed is read in a process of its own: one that runs out of memory takes nothing
-// along, and without root it can have the rights over all users of an image.
+// ChildMain runs a task on a store's files if args, those of this process, name one. A program that adds images calls it
+// before anything else. Untrusted archives are read in a child process: if it runs out of memory, nothing else fails, and
+// without root it can run as root of a user namespace, which has rights over all users of an image.
 func ChildMain(args []string) (handled bool, exitCode int) {
 	if len(args) != 3 || args[1] != childCommand {
 		return false, 0
@@ -70,7 +70,7 @@ func ChildMain(args []string) (handled bool, exitCode int) {
 }
 
 func (t childTask) run() error {
-	// The program that has started this one may be gone; what it had wanted is of no use then.
+	// If the parent is killed, the result is of no use.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (t childTask) unpack(compressed io.Reader) error {
 		return err
 	}
 	defer dir.Close()
-	// What came before may have been fetched anew while it was unpacked.
+	// An earlier child may have unpacked bytes of a download that has begun again.
 	if err := beneath.At(dir).Empty(); err != nil {
 		return err
 	}
@@ -114,18 +114,18 @@ func (t childTask) unpack(compressed io.Reader) error {
 		return err
 	}
 	sum := sha256.New()
-	// Decompressing, summing and writing go on side by side.
+	// Decompressing, hashing and writing go on at the same time.
 	summed := readAhead(io.TeeReader(readAhead(plain), sum))
 	if err := layer.Unpack(summed, dir, layer.Options{Owners: t.Owners}); err != nil {
 		return err
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {
-		return fmt.Errorf("what it holds has the digest %s", got)
+		return fmt.Errorf("its content has the digest %s", got)
 	}
-	if err := noteSize(t.Unpack, sizeOfLayer); err != nil {
+	if err := writeSize(t.Unpack, sizeOfLayer); err != nil {
 		return err
 	}
-	// Nothing of the layer may be missing after a crash of the machine.
+	// After a crash of the machine, the layer must be complete.
 	return unix.Syncfs(int(dir.Fd()))
 }
 
@@ -147,7 +147,7 @@ func (t childTask) merge() error {
 	if err := layer.Merge(dst, layers); err != nil {
 		return err
 	}
-	if err := noteSize(t.Merge, sizeOfTree); err != nil {
+	if err := writeSize(t.Merge, sizeOfTree); err != nil {
 		return err
 	}
 	return unix.Syncfs(int(dst.Fd()))
@@ -164,12 +164,12 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 	if err != nil {
 		return err
 	}
-	var complaints bytes.Buffer
+	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, self, childCommand, string(text))
 	cmd.Env = []string{}
 	cmd.Dir = "/"
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &complaints
-	// The child ends with the thread that has started it, which is to be there as long as this program.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
+	// PR_SET_PDEATHSIG ends the child when the thread that started it ends, so this thread must stay.
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
 	if err := startChild(cmd); err != nil {
@@ -180,8 +180,8 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &exit) && complaints.Len() > 0:
-		first, _, _ := strings.Cut(complaints.String(), "\n")
+	case errors.As(err, &exit) && stderr.Len() > 0:
+		first, _, _ := strings.Cut(stderr.String(), "\n")
 		return errors.New(first)
 	}
 	return err

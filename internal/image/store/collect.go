@@ -17,34 +17,35 @@ import (
 	"github.com/stint-dev/stint/internal/filesystem"
 )
 
-// enough is the size of a file system beyond which the thresholds do not grow: nobody needs 300 GB to be free.
-const enough = 64 << 30
+// maxCountedSpace is the size of a file system, in bytes, above which the space to keep free does not grow any more: 300 GB of free
+// space would be of no use.
+const maxCountedSpace = 64 << 30
 
-// GCPolicy says when images are removed, as a kubelet's does. Those go first that were not used for the longest time.
+// GCPolicy says when images are removed, like the settings of a kubelet. The least recently used image is removed first.
 type GCPolicy struct {
-	// HighThreshold is the percentage of the file system that has to be in use for images to be removed, LowThreshold that
-	// to which they are. 100 and 100 have none removed for the sake of the file system.
+	// Images are removed when more than HighThreshold percent of the file system is used, until LowThreshold percent is.
+	// With 100 and 100 the file system does not matter.
 	HighThreshold, LowThreshold int
-	// MinAge is for how long an image that was used stays.
+	// MinAge is how long an image stays after its last use.
 	MinAge time.Duration
-	// Limit is how many bytes the store may take; 0 is without limit.
+	// Limit is how many bytes the store may take; 0 means no limit.
 	Limit int64
 }
 
-// DefaultGCPolicy is that of a kubelet.
+// DefaultGCPolicy returns the defaults of a kubelet.
 func DefaultGCPolicy() GCPolicy {
 	return GCPolicy{HighThreshold: 85, LowThreshold: 80, MinAge: 2 * time.Minute}
 }
 
-// Collected is what Collect has done.
+// Collected is the result of Collect.
 type Collected struct {
-	// Images are the names that were removed.
+	// Images are the names of the images that were removed.
 	Images []string
-	// Lacking is how many bytes more should have been freed, and could not be.
+	// Lacking is how many more bytes should have been freed, but could not be.
 	Lacking int64
 }
 
-// Touch remembers that the image is used now.
+// Touch records that an image is used now.
 func (s *Store) Touch(i Image) error {
 	return s.touch(kept(treesName), nameOf(chainID(i.Layers)))
 }
@@ -54,14 +55,14 @@ func (s *Store) touch(kind, name string) error {
 	return os.Chtimes(s.path(kind, name), now, now)
 }
 
-// Collect removes images as the policy says, with the layers that no other needs. Those that containers run from stay, and
-// those of the names in use, which are used now. No pull waits for it.
+// Collect removes images by the policy, with the layers that no other image needs. Images that containers run from stay, and
+// those named in inUse, which count as used now. Pulls do not wait for it.
 func (s *Store) Collect(ctx context.Context, p GCPolicy, inUse []string) (c Collected, err error) {
 	begun := time.Now()
 	if err := s.touchAll(inUse); err != nil {
 		return c, err
 	}
-	// A child is needed to see what the store takes, not what the file system has.
+	// Without a limit, the child, which can compute the size of the store, is needed only if the file system is too full.
 	if excess, err := s.excessOfFileSystem(p.HighThreshold); err != nil || p.Limit == 0 && excess == 0 {
 		return c, err
 	}
@@ -76,20 +77,20 @@ func (s *Store) Collect(ctx context.Context, p GCPolicy, inUse []string) (c Coll
 func (s *Store) touchAll(names []string) error {
 	images, err := s.List()
 	for _, i := range images {
-		if slices.Contains(names, i.Name) && s.isWhole(i) {
+		if slices.Contains(names, i.Name) && s.isComplete(i) {
 			err = errors.Join(err, s.Touch(i))
 		}
 	}
 	return err
 }
 
-// collection is a collection for a child to do, of what was last used before UsedBefore.
+// collection is the task of a child to remove images, by Policy, that were last used before UsedBefore.
 type collection struct {
 	Policy     GCPolicy
 	UsedBefore time.Time
 }
 
-// collect is what a child does. What no name stands for goes first.
+// collect does in a child what Collect is called for. It first removes what no image in the list needs.
 func (s *Store) collect(of collection, dirs []string) (c Collected, err error) {
 	p := of.Policy
 	if c.Lacking, err = s.excess(p, p.HighThreshold); err != nil || c.Lacking == 0 {
@@ -105,7 +106,7 @@ func (s *Store) collect(of collection, dirs []string) (c Collected, err error) {
 	defer unlock()
 	low := p.LowThreshold
 	if excess, err := s.excessOfFileSystem(p.HighThreshold); err != nil || excess == 0 {
-		low = p.HighThreshold // only the limit is exceeded
+		low = p.HighThreshold // Only the limit is exceeded.
 	}
 	for {
 		if excess, err := s.excess(p, low); err != nil || excess == 0 {
@@ -123,7 +124,7 @@ func (s *Store) collect(of collection, dirs []string) (c Collected, err error) {
 	}
 }
 
-// excess is how many bytes there are too many.
+// excess returns how many bytes are to be freed.
 func (s *Store) excess(p GCPolicy, threshold int) (int64, error) {
 	excess, err := s.excessOfFileSystem(threshold)
 	if err != nil || p.Limit == 0 {
@@ -135,17 +136,17 @@ func (s *Store) excess(p GCPolicy, threshold int) (int64, error) {
 
 func (s *Store) excessOfFileSystem(threshold int) (int64, error) {
 	space, err := filesystem.SpaceOf(s.dir)
-	return max(filesystem.Share(space.Bytes, enough, 100-threshold)-space.BytesAvailable, 0), err
+	return max(filesystem.Share(space.Bytes, maxCountedSpace, 100-threshold)-space.BytesAvailable, 0), err
 }
 
 var errNone = errors.New("no image can be removed")
 
-// removeOldest removes the image that was not used for the longest time, by all its names, unless that was after before.
+// removeOldest removes the least recently used image, under all its names, if its last use was before `before`.
 func (s *Store) removeOldest(before time.Time, dirs []string) (names []string, err error) {
 	var taken string
 	err = s.change(func(images []Image) ([]Image, error) {
 		var tree string
-		if tree, taken, err = s.takeOldest(images, dirs, before); err != nil {
+		if tree, taken, err = s.moveAwayOldest(images, dirs, before); err != nil {
 			return nil, err
 		}
 		return slices.DeleteFunc(images, func(i Image) bool {
@@ -159,20 +160,21 @@ func (s *Store) removeOldest(before time.Time, dirs []string) (names []string, e
 	if err != nil {
 		return nil, err
 	}
-	rest, err := s.takeUnnamed(dirs, &Pruned{})
+	rest, err := s.moveAwayUnnamed(dirs, &Pruned{})
 	for _, name := range append(rest, taken) {
 		err = errors.Join(err, s.discardHere(name))
 	}
 	return names, err
 }
 
-// takeOldest takes the tree out of its place. One that containers run from is used now.
-func (s *Store) takeOldest(images []Image, dirs []string, before time.Time) (tree, taken string, err error) {
+// moveAwayOldest moves the least recently used tree to the work directory. A tree that containers run from is skipped, and counts
+// as used now.
+func (s *Store) moveAwayOldest(images []Image, dirs []string, before time.Time) (tree, taken string, err error) {
 	for _, u := range s.uses(images, dirs) {
 		if !u.last.Before(before) {
 			break
 		}
-		taken, err := s.take(u.kind, u.tree)
+		taken, err := s.moveAway(u.kind, u.tree)
 		if !errors.Is(err, errInUse) {
 			return u.tree, taken, err
 		}
@@ -189,7 +191,7 @@ type use struct {
 	last       time.Time
 }
 
-// uses are those of the images that are there, the oldest first.
+// uses returns when the trees of images were last used, the oldest first.
 func (s *Store) uses(images []Image, dirs []string) (all []use) {
 	seen := map[v1.Hash]bool{}
 	for _, i := range images {

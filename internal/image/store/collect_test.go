@@ -15,12 +15,12 @@ import (
 	"github.com/stint-dev/stint/test/images"
 )
 
-// big is a layer of about so many MiB.
+// big is a layer of about this many MiB.
 func big(t *testing.T, name string, mib int) v1.Layer {
 	return images.Layer(t, map[string]images.File{name: {Content: strings.Repeat(name, mib<<20/len(name)), Mode: 0o644}})
 }
 
-// limited has images removed for the sake of the limit alone.
+// limited is a policy by which only the limit causes images to be removed.
 func limited(mib int64) store.GCPolicy {
 	return store.GCPolicy{HighThreshold: 100, LowThreshold: 1, Limit: mib << 20}
 }
@@ -112,7 +112,7 @@ func lockTree(t *testing.T, tree string) *os.File {
 	return lock
 }
 
-// What runs out of use while it runs was used until then.
+// An image that a container runs from is used until the container ends.
 func TestWhatIsInUseIsUsedNow(t *testing.T) {
 	s, _ := open(t)
 	first := add(t, s, "first:1", images.Image(t, v1.Config{}, big(t, "a", 2)))
@@ -127,7 +127,7 @@ func TestWhatIsInUseIsUsedNow(t *testing.T) {
 	}
 }
 
-// The sizes of what a version before has made are found out by looking.
+// The size of a layer or tree that an earlier version has made, without a note, is computed.
 func TestTheSizeOfWhatHasNoNote(t *testing.T) {
 	s, dir := open(t)
 	add(t, s, "a:1", images.Image(t, v1.Config{}, big(t, "a", 2), images.Layer(t, map[string]images.File{"b": {Content: "b", Mode: 0o644}})))

@@ -10,8 +10,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/seccomp"
 )
 
-// childCalls are what a child has to do with the kernel: files, memory, threads and time. It has no business with
-// programs, the network, mounts or other processes, even if what it reads has taken it over.
+// childCalls are the system calls that a child needs: for files, memory, threads and time. It cannot run programs, or use the
+// network, mounts or other processes, even if an archive that it reads has taken control of it.
 var childCalls = []string{
 	// Files.
 	`close copy_file_range dup dup2 dup3 faccessat faccessat2 fadvise64 fallocate fchdir fchmod fchmodat fchmodat2 fchown
@@ -27,7 +27,7 @@ var childCalls = []string{
 	sysinfo tgkill timer_create timer_delete timer_settime uname`,
 }
 
-// confine keeps the process from everything but childCalls, for good. What else it asks the kernel for does not exist.
+// confine restricts the process to childCalls, for good. Other system calls fail as if the kernel did not have them.
 func confine() error {
 	host, err := seccomp.ThisHost()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/test/images"
 )
 
-// stalled is a layer of which nothing can be read until the test lets go of it.
+// stalled is a layer of which nothing can be read until the test closes goOn.
 type stalled struct {
 	v1.Layer
 	goOn chan struct{}
@@ -51,7 +51,7 @@ func TestWhatReadsLayersMayDoLittleElse(t *testing.T) {
 	}
 }
 
-// statusOfChild is that of a child of this process which works for a store.
+// statusOfChild returns the status file, in /proc, of the child that unpacks for a store.
 func statusOfChild(t *testing.T) string {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/status")

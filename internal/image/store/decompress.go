@@ -15,10 +15,10 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// zstdMemory bounds the window of a stream, as the zstd program does.
+// zstdMemory bounds the window of a stream, in bytes, as the zstd program does.
 const zstdMemory = 128 << 20
 
-// decompress finds out by itself how a layer is compressed: what registries say of it is not always so.
+// decompress detects how a layer is compressed by its first bytes, as the media types of registries are not always right.
 func decompress(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, 256<<10)
 	begin, err := in.Peek(len(zstdMagic))

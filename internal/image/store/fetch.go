@@ -10,46 +10,46 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// addFetched adds a layer that comes from elsewhere, and unpacks it while it comes. What an interruption leaves of what has come
-// is gone on with by the next pull, also of another program; Prune removes it.
-func (s *Store) addFetched(ctx context.Context, id v1.Hash, files string, l Layer, told func(int64)) error {
+// addFetched downloads a layer, and unpacks it while it is downloaded. If the download is interrupted, the next pull continues
+// it, also that of another program; Prune removes the part.
+func (s *Store) addFetched(ctx context.Context, id v1.Hash, files string, l Layer, report func(int64)) error {
 	part, err := s.part(l.Digest)
 	if err != nil {
 		return err
 	}
 	defer part.Close()
-	a := newArrival(part)
+	a := newIncomingLayer(part)
 	var fetching sync.WaitGroup
 	defer fetching.Wait()
 	fetching.Go(func() {
 		a.end(l.Fetch(ctx, part, func(done int64) {
-			a.told(done)
-			told(done)
+			a.setDone(done)
+			report(done)
 		}))
 	})
-	unpacked, err := unpackArrival(ctx, id, files, a)
+	unpacked, err := unpackIncoming(ctx, id, files, a)
 	if err != nil {
 		return err
 	}
 	if ctx.Err() == nil {
-		_ = os.Remove(part.Name()) // it is unpacked, or no good
+		_ = os.Remove(part.Name()) // The layer is unpacked, or cannot be unpacked.
 	}
 	return unpacked
 }
 
-// unpackArrival returns with what success a layer was unpacked, or that it has not come. The two are told apart by when: what was
-// unpacked, or could not be, counts only once the fetch has verified what was read.
-func unpackArrival(ctx context.Context, id v1.Hash, files string, a *incomingLayer) (unpacked, err error) {
+// unpackIncoming unpacks a layer while it is downloaded. It returns the error of unpacking and that of the download. The error
+// of unpacking counts only once the download is verified: before that, wrong bytes may have caused it.
+func unpackIncoming(ctx context.Context, id v1.Hash, files string, a *incomingLayer) (unpacked, err error) {
 	for {
 		in := a.reader()
 		unpacked = unpack(ctx, id, files, in)
-		if err = in.outcome(); !errors.Is(err, errAnew) {
+		if err = in.outcome(); !errors.Is(err, errRestarted) {
 			return unpacked, err
 		}
 	}
 }
 
-// part opens the file that a layer is fetched into. While another pull fetches the same layer, this one gets a file of
+// part opens the file into which a layer is downloaded. While another pull downloads the same layer, this one gets a file of
 // its own, which is gone when it is closed.
 func (s *Store) part(digest v1.Hash) (*os.File, error) {
 	path := s.path(workName, nameOf(digest)+".part")

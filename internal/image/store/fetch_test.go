@@ -41,10 +41,10 @@ func packed(t *testing.T, l v1.Layer) []byte {
 }
 
 // fetching is how a test fetches a layer.
-type fetching func(ctx context.Context, file *os.File, told func(int64)) error
+type fetching func(ctx context.Context, file *os.File, report func(int64)) error
 
 // write appends to the file of a layer that is fetched.
-func write(t *testing.T, file *os.File, told func(int64), text []byte) {
+func write(t *testing.T, file *os.File, report func(int64), text []byte) {
 	if _, err := file.Write(text); err != nil {
 		t.Error(err)
 	}
@@ -52,10 +52,10 @@ func write(t *testing.T, file *os.File, told func(int64), text []byte) {
 	if err != nil {
 		t.Error(err)
 	}
-	told(at)
+	report(at)
 }
 
-// fetch adds an image of one layer, which is fetched so.
+// fetch adds an image of one layer, which how fetches.
 func fetch(t *testing.T, s *store.Store, l v1.Layer, how fetching) (store.Image, error) {
 	t.Helper()
 	from := source(t, images.Image(t, v1.Config{}, l))
@@ -63,7 +63,7 @@ func fetch(t *testing.T, s *store.Store, l v1.Layer, how fetching) (store.Image,
 	return s.Add(t.Context(), "a:1", from, nil)
 }
 
-// awaitUnpacked waits until the child has made a file of a layer that is still being fetched.
+// awaitUnpacked waits until the child has unpacked a file of a layer that is still being fetched.
 func awaitUnpacked(t *testing.T, dir, name string) {
 	await.Until(t, name+" is unpacked", func() bool {
 		found, err := filepath.Glob(filepath.Join(dir, "work", "*", "files", "tree", name))
@@ -77,8 +77,8 @@ func TestALayerIsUnpackedWhileItIsFetched(t *testing.T) {
 	all := packed(t, l)
 	half := len(all) / 2
 	broken := errors.New("the registry has hung up")
-	_, err := fetch(t, s, l, func(_ context.Context, file *os.File, told func(int64)) error {
-		write(t, file, told, all[:half])
+	_, err := fetch(t, s, l, func(_ context.Context, file *os.File, report func(int64)) error {
+		write(t, file, report, all[:half])
 		awaitUnpacked(t, dir, "a/begin")
 		return broken
 	})
@@ -88,12 +88,12 @@ func TestALayerIsUnpackedWhileItIsFetched(t *testing.T) {
 	if layers, work := entries(t, dir, "layers*"), entries(t, dir, "work"); layers != 0 || work != 1 {
 		t.Errorf("%d layers, and %d in work, want only what was fetched", layers, work)
 	}
-	image, err := fetch(t, s, l, func(_ context.Context, file *os.File, told func(int64)) error {
+	image, err := fetch(t, s, l, func(_ context.Context, file *os.File, report func(int64)) error {
 		end, err := file.Seek(0, io.SeekEnd)
 		if err != nil || end != int64(half) {
 			t.Errorf("%d bytes were kept of %d, %v", end, half, err)
 		}
-		write(t, file, told, all[end:])
+		write(t, file, report, all[end:])
 		return nil
 	})
 	if err != nil {
@@ -115,22 +115,22 @@ func isLarge(t *testing.T, s *store.Store, image store.Image) {
 	}
 }
 
-// A mirror may send something else than the registry, from which the layer is then fetched anew.
+// If a mirror has sent something wrong, the layer is downloaded again, from the registry.
 func TestALayerThatIsFetchedAnewIsUnpackedAnew(t *testing.T) {
 	s, dir := open(t)
 	l, other := large(t), images.Layer(t, map[string]images.File{
 		"a/other": {Content: "other", Mode: 0o644}, "b": {Content: string(packed(t, large(t))), Mode: 0o644}})
 	wrong := packed(t, other)
-	image, err := fetch(t, s, l, func(_ context.Context, file *os.File, told func(int64)) error {
+	image, err := fetch(t, s, l, func(_ context.Context, file *os.File, report func(int64)) error {
 		for _, sent := range [][]byte{wrong[:len(wrong)/2], wrong, []byte("no archive"), packed(t, l)} {
-			told(0)
+			report(0)
 			if err := file.Truncate(0); err != nil {
 				return err
 			}
 			if _, err := file.Seek(0, io.SeekStart); err != nil {
 				return err
 			}
-			write(t, file, told, sent)
+			write(t, file, report, sent)
 			if len(sent) == len(wrong) {
 				awaitUnpacked(t, dir, "a/other")
 			}
@@ -146,11 +146,11 @@ func TestALayerThatIsFetchedAnewIsUnpackedAnew(t *testing.T) {
 	}
 }
 
-// What the archive holds does not count until all of it has come.
+// An error in the archive counts only once all of it is downloaded.
 func TestAnArchiveThatCannotBeUnpackedIsRefusedOnceItIsVerified(t *testing.T) {
 	s, dir := open(t)
-	_, err := fetch(t, s, layer(t, "said"), func(_ context.Context, file *os.File, told func(int64)) error {
-		write(t, file, told, packed(t, layer(t, "held")))
+	_, err := fetch(t, s, layer(t, "said"), func(_ context.Context, file *os.File, report func(int64)) error {
+		write(t, file, report, packed(t, layer(t, "held")))
 		return nil
 	})
 	if err == nil || entries(t, dir, "layers*") != 0 || entries(t, dir, "work") != 0 {

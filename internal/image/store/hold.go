@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// have returns a layer or tree, which is not removed until it is closed. Where it is not there, do fills it; what another
-// program is making meanwhile is waited for and not made again.
-func (s *Store) have(ctx context.Context, kind string, id v1.Hash, do func(files string) error) (*os.File, error) {
+// getOrBuild returns a layer or tree, which is not removed until it is closed. If it is missing, do fills it. If another program is
+// making it, getOrBuild waits for that.
+func (s *Store) getOrBuild(ctx context.Context, kind string, id v1.Hash, do func(files string) error) (*os.File, error) {
 	if dir := s.hold(kind, id); dir != nil {
 		return dir, nil
 	}
@@ -30,10 +30,10 @@ func (s *Store) have(ctx context.Context, kind string, id v1.Hash, do func(files
 	if dir := s.hold(kind, id); dir != nil {
 		return dir, nil
 	}
-	return s.make(kind, id, do)
+	return s.build(kind, id, do)
 }
 
-// hold is nil if the layer or tree is not there, or is being removed.
+// hold returns a layer or tree, which is not removed until it is closed; nil if it is missing or being removed.
 func (s *Store) hold(kind string, id v1.Hash) *os.File {
 	path := s.path(kind, nameOf(id))
 	if _, err := os.Lstat(s.path(kind, nameOf(id), filesName)); err != nil {
@@ -50,7 +50,7 @@ func (s *Store) hold(kind string, id v1.Hash) *os.File {
 	return nil
 }
 
-// claim waits until no other program makes the layer or tree, and keeps others from it until it is closed.
+// claim waits until no other program makes the layer or tree, and keeps others from making it until the file is closed.
 func (s *Store) claim(ctx context.Context, kind string, id v1.Hash) (*os.File, error) {
 	path := s.path(workName, kind+"-"+nameOf(id)+".claim")
 	for {
@@ -61,7 +61,7 @@ func (s *Store) claim(ctx context.Context, kind string, id v1.Hash) (*os.File, e
 		if err := await(ctx, f); err != nil {
 			return nil, err
 		}
-		// It may have been another's, who is done with it and has removed it.
+		// The program that had the lock before may have removed the file.
 		if isAt(f, path) {
 			return f, nil
 		}
@@ -69,7 +69,7 @@ func (s *Store) claim(ctx context.Context, kind string, id v1.Hash) (*os.File, e
 	}
 }
 
-// await takes the lock of f, which it closes if ctx ends before.
+// await locks f, or closes it if ctx ends before.
 func await(ctx context.Context, f *os.File) error {
 	if flock(f, unix.LOCK_EX|unix.LOCK_NB) == nil {
 		return nil
@@ -112,7 +112,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// lock takes a lock of the store, in the file of that name, until unlock is called.
+// lock locks the file of that name in the store until unlock is called.
 func (s *Store) lock(name string, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(s.path(name), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -127,13 +127,13 @@ func (s *Store) lock(name string, how int) (unlock func(), err error) {
 
 var errInUse = errors.New("containers run from it, or an image is being made of it")
 
-// take takes a directory of layers or trees that is not in use out of its place, and returns its new name in the work
-// directory. From then on it cannot be found any more.
-func (s *Store) take(kind, name string) (taken string, err error) {
+// moveAway moves a layer or tree to the work directory, where no program finds it any more, and returns its new name. It fails with
+// errInUse if the layer or tree is in use.
+func (s *Store) moveAway(kind, name string) (taken string, err error) {
 	for _, path := range []string{s.path(kind, name), s.path(kind, name, filesName)} {
 		dir, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a version before had the files in the first directory
+			continue // An earlier version had the files in the first directory.
 		}
 		if err != nil {
 			return "", err

@@ -27,7 +27,7 @@ func unfinished(t *testing.T, dir string) string {
 	return filepath.Join(dir, "work", all[at].Name())
 }
 
-// A program that is killed again and again must not fill the disk with what it has begun.
+// A program that is killed again and again must not fill the disk with unfinished layers.
 func TestWhatAKilledProgramHasUnpackedGoesWithTheNextTry(t *testing.T) {
 	s, dir := open(t)
 	slow := wait(layer(t, "slow"))

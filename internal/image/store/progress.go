@@ -6,35 +6,35 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Progress is how many bytes are there of the layers that an image needs and the store has not had.
+// Progress is how many bytes have been read of the layers that the store lacks, and how many these layers have.
 type Progress struct{ Done, Total int64 }
 
-// sizeCounter adds up what the layers of an image tell, side by side.
+// sizeCounter adds up the progress of the layers of an image, which are read at the same time.
 type sizeCounter struct {
 	mu     sync.Mutex
 	layers map[v1.Hash]int64
 	sum    Progress
-	tell   func(Progress)
+	report func(Progress)
 }
 
-func newTally(missing map[v1.Hash]Layer, tell func(Progress)) *sizeCounter {
-	t := &sizeCounter{layers: map[v1.Hash]int64{}, tell: tell}
+func newSizeCounter(missing map[v1.Hash]Layer, report func(Progress)) *sizeCounter {
+	t := &sizeCounter{layers: map[v1.Hash]int64{}, report: report}
 	for _, l := range missing {
 		t.sum.Total += l.Size
 	}
 	return t
 }
 
-// of takes what is told of one layer.
+// of returns a function that takes in how many bytes of one layer have been read.
 func (t *sizeCounter) of(layer v1.Hash) func(done int64) {
 	return func(done int64) {
-		if t.tell == nil {
+		if t.report == nil {
 			return
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.sum.Done += done - t.layers[layer]
 		t.layers[layer] = done
-		t.tell(t.sum)
+		t.report(t.sum)
 	}
 }

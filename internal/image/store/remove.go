@@ -16,7 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/beneath"
 )
 
-// Remove takes a name from the store. What only this name had goes with Prune.
+// Remove removes the image of that name from the list. Prune then removes the files that only this image needs.
 func (s *Store) Remove(name string) (found bool, err error) {
 	err = s.change(func(images []Image) ([]Image, error) {
 		return slices.DeleteFunc(images, func(i Image) bool {
@@ -27,12 +27,12 @@ func (s *Store) Remove(name string) (found bool, err error) {
 	return found, err
 }
 
-// Pruned is what Prune has removed, and what it has left because containers run from it.
+// Pruned counts what Prune has removed, and what it has left because it is in use.
 type Pruned struct {
 	Trees, Layers, InUse int
 }
 
-// Prune removes what no name stands for. Trees that containers run from stay.
+// Prune removes what no image in the list needs. Trees that containers run from stay.
 func (s *Store) Prune(ctx context.Context) (p Pruned, err error) {
 	var answer bytes.Buffer
 	task := childTask{Store: s.dir, Prune: true, Kept: []string{kept(layersName), kept(treesName)}}
@@ -42,8 +42,8 @@ func (s *Store) Prune(ctx context.Context) (p Pruned, err error) {
 	return p, json.Unmarshal(answer.Bytes(), &p)
 }
 
-// prune is what a child does: this user may not remove what belongs to others. Only in the directories that are kept
-// anything is.
+// prune does in a child what Prune is called for, as this user may not remove files of others. Of directories other than dirs
+// it keeps nothing.
 func (s *Store) prune(dirs []string) (p Pruned, err error) {
 	if err := s.sweep(); err != nil {
 		return p, err
@@ -53,15 +53,15 @@ func (s *Store) prune(dirs []string) (p Pruned, err error) {
 		return p, err
 	}
 	defer unlock()
-	taken, err := s.takeUnnamed(dirs, &p)
+	taken, err := s.moveAwayUnnamed(dirs, &p)
 	for _, name := range taken {
 		err = errors.Join(err, s.discardHere(name))
 	}
 	return p, err
 }
 
-// sweep removes what interrupted programs have left in the work directory. Where another one works just now, it is left
-// to the next time.
+// sweep removes what interrupted programs have left in the work directory. If another program is using the directory, it is
+// left to the next sweep.
 func (s *Store) sweep() error {
 	unlock, err := s.lock(workLockName, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -79,8 +79,8 @@ func (s *Store) sweep() error {
 	return work.Empty()
 }
 
-// takeUnnamed takes out of its place what no name stands for. No name is given meanwhile.
-func (s *Store) takeUnnamed(dirs []string, p *Pruned) (taken []string, err error) {
+// moveAwayUnnamed moves what no image in the list needs to the work directory. The list cannot change meanwhile.
+func (s *Store) moveAwayUnnamed(dirs []string, p *Pruned) (taken []string, err error) {
 	unlock, err := s.lock(listLockName, unix.LOCK_EX)
 	if err != nil {
 		return nil, err
@@ -96,9 +96,9 @@ func (s *Store) takeUnnamed(dirs []string, p *Pruned) (taken []string, err error
 		if strings.HasPrefix(kind, treesName) {
 			removed = &p.Trees
 		}
-		// The files of a tree are its own: links outlive what they were made from.
+		// Removing layers does not harm a tree: its hard links keep their files.
 		isNamed := func(name string) bool { return named[name] && slices.Contains(dirs, kind) }
-		names, inUse, err := s.takeOthers(kind, isNamed)
+		names, inUse, err := s.moveAwayOthers(kind, isNamed)
 		*removed += len(names)
 		p.InUse += inUse
 		taken = append(taken, names...)
@@ -109,7 +109,7 @@ func (s *Store) takeUnnamed(dirs []string, p *Pruned) (taken []string, err error
 	return taken, s.pruneConfigs(named)
 }
 
-// namedBy are the names of all files and directories that images are made of.
+// namedBy returns the names of all files and directories that images need.
 func namedBy(images []Image) map[string]bool {
 	named := map[string]bool{}
 	for _, i := range images {
@@ -122,8 +122,8 @@ func namedBy(images []Image) map[string]bool {
 	return named
 }
 
-// takeOthers takes what is not named, and counts what is left because it is in use.
-func (s *Store) takeOthers(kind string, isNamed func(string) bool) (taken []string, inUse int, err error) {
+// moveAwayOthers moves what is not named to the work directory, and counts what is left because it is in use.
+func (s *Store) moveAwayOthers(kind string, isNamed func(string) bool) (taken []string, inUse int, err error) {
 	entries, err := os.ReadDir(s.path(kind))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, err
@@ -132,7 +132,7 @@ func (s *Store) takeOthers(kind string, isNamed func(string) bool) (taken []stri
 		if isNamed(e.Name()) {
 			continue
 		}
-		switch name, err := s.take(kind, e.Name()); {
+		switch name, err := s.moveAway(kind, e.Name()); {
 		case errors.Is(err, errInUse):
 			inUse++
 		case err != nil:
@@ -144,7 +144,7 @@ func (s *Store) takeOthers(kind string, isNamed func(string) bool) (taken []stri
 	return taken, inUse, nil
 }
 
-// discardHere is what a child does for discard.
+// discardHere does in a child what discard is called for.
 func (s *Store) discardHere(name string) error {
 	work, err := beneath.Open(s.path(workName))
 	if err != nil {

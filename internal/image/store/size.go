@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sizeName is the file beside the files of a layer or tree that tells how many bytes they take. It never changes.
+// sizeName is the file beside the files of a layer or tree with the number of bytes that they take. It never changes.
 const sizeName = "size"
 
-// noteSize is for who has made files, before they are in their place.
-func noteSize(files string, count func(string) (int64, error)) error {
+// writeSize writes the size of a layer or tree, before it is moved to its place.
+func writeSize(files string, count func(string) (int64, error)) error {
 	size, err := count(files)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func noteSize(files string, count func(string) (int64, error)) error {
 	return os.WriteFile(filepath.Join(filepath.Dir(files), sizeName), strconv.AppendInt(nil, size, 10), 0o600)
 }
 
-// size is how many bytes the layers and trees take.
+// size returns how many bytes the layers and trees take.
 func (s *Store) size() (sum int64, err error) {
 	for kind, count := range map[string]func(string) (int64, error){
 		layersName: sizeOfLayer, layersName + singleOwnerSuffix: sizeOfLayer, treesName: sizeOfTree, treesName + singleOwnerSuffix: sizeOfTree,
@@ -32,7 +32,7 @@ func (s *Store) size() (sum int64, err error) {
 			return 0, err
 		}
 		for _, e := range entries {
-			size, err := noted(s.path(kind, e.Name()), count)
+			size, err := readSize(s.path(kind, e.Name()), count)
 			if err != nil {
 				return 0, err
 			}
@@ -42,17 +42,17 @@ func (s *Store) size() (sum int64, err error) {
 	return sum, nil
 }
 
-func noted(dir string, count func(string) (int64, error)) (int64, error) {
+func readSize(dir string, count func(string) (int64, error)) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(dir, sizeName))
 	if err == nil {
 		if size, err := strconv.ParseInt(string(text), 10, 64); err == nil && size >= 0 {
 			return size, nil
 		}
 	}
-	return count(dir) // made by a version that did not note it
+	return count(dir) // An earlier version did not note it.
 }
 
-// sizeOfLayer counts each file once, whatever names it has.
+// sizeOfLayer counts each file once, however many names it has.
 func sizeOfLayer(dir string) (int64, error) {
 	seen := map[uint64]bool{}
 	return sizeOf(dir, func(s *unix.Stat_t) bool {
@@ -61,12 +61,12 @@ func sizeOfLayer(dir string) (int64, error) {
 	})
 }
 
-// sizeOfTree leaves out what has other names: those files are the layers'.
+// sizeOfTree leaves out files with other names: they belong to layers.
 func sizeOfTree(dir string) (int64, error) {
 	return sizeOf(dir, func(s *unix.Stat_t) bool { return s.Nlink == 1 })
 }
 
-// sizeOf adds up what directories, and the files that count, take on disk.
+// sizeOf returns how many bytes directories, and the files that counts accepts, take on disk.
 func sizeOf(dir string, counts func(*unix.Stat_t) bool) (sum int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		var stat unix.Stat_t
@@ -75,7 +75,7 @@ func sizeOf(dir string, counts func(*unix.Stat_t) bool) (sum int64, err error) {
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENAMETOOLONG):
-			return nil // removed meanwhile, or too deep for its path to be written
+			return nil // It was removed meanwhile, or its path is too long.
 		case err != nil:
 			return err
 		}

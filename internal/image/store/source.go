@@ -10,9 +10,9 @@ import (
 
 // Source is an image to add.
 type Source struct {
-	// Digest is the one that the image is known by where it comes from.
+	// Digest is that of the image in its registry or archive.
 	Digest v1.Hash
-	// Config is what the image says of itself.
+	// Config is the image's configuration, in JSON.
 	Config []byte
 	// Layers begin with the lowest.
 	Layers []Layer
@@ -20,17 +20,17 @@ type Source struct {
 
 // Layer is one layer of a Source, compressed or not. Either Open or Fetch is set.
 type Layer struct {
-	// Digest and Size are those of what is read.
+	// Digest and Size are those of the bytes that are read.
 	Digest v1.Hash
 	Size   int64
 	// Open reads a layer that is on this machine.
 	Open func() (io.ReadCloser, error)
-	// Fetch brings a layer from elsewhere into file, which may hold its beginning from an earlier try, and has verified it
-	// when it returns. Told hears how many bytes the file has, and 0 just before it is begun anew: they are read meanwhile.
-	Fetch func(ctx context.Context, file *os.File, told func(done int64)) error
+	// Fetch downloads a layer into file, which may have its beginning from an earlier try, and verifies it. It calls report with the
+	// number of bytes in the file, and with 0 just before it discards them to begin again: they are read meanwhile.
+	Fetch func(ctx context.Context, file *os.File, report func(done int64)) error
 }
 
-// Of makes a Source of an image that is on this machine.
+// Of returns the Source of an image that is on this machine.
 func Of(image v1.Image) (Source, error) {
 	digest, err := image.Digest()
 	if err != nil {

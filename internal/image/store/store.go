@@ -28,16 +28,17 @@ const (
 	workName     = "work"
 )
 
-// What is unpacked by a user without subordinate ids has one owner, and is of no use to who has them.
+// singleOwnerSuffix marks the directories of a user without subordinate IDs. All their files have one owner, so they cannot be
+// used once the user has such IDs.
 const singleOwnerSuffix = "-of-one-owner"
 
-// filesName is the directory of what a layer or an image holds. It may belong to a user of the image; what it is in is ours.
+// filesName is the directory with the files of a layer or tree. It may belong to a user of the image; the one above it is ours.
 const filesName = "files"
 
 // Store is a directory of images.
 type Store struct{ dir string }
 
-// kept is the directory of layers or trees as this user can have them.
+// kept returns the name of the directory of layers or trees that this user uses.
 func kept(kind string) string {
 	if hasOwners() {
 		return kind
@@ -45,24 +46,24 @@ func kept(kind string) string {
 	return kind + singleOwnerSuffix
 }
 
-// hasOwners reports whether files can be given to the users that images name.
+// hasOwners reports whether files can have the owners that images name.
 func hasOwners() bool { return os.Geteuid() == 0 || userns.Own().SingleIDReason == nil }
 
 // Image is an image of the store.
 type Image struct {
-	// Name is that by which it was asked for, in full: docker.io/library/perl:5.34.0.
+	// Name is the full name by which the image was requested: docker.io/library/perl:5.34.0.
 	Name string `json:"name"`
 	// ID is the digest of its config, Digest that of its manifest.
 	ID     v1.Hash `json:"id"`
 	Digest v1.Hash `json:"digest"`
 	// Layers are the digests of its layers without compression, the lowest first.
 	Layers []v1.Hash `json:"layers"`
-	// Size is the number of bytes that its layers have compressed.
+	// Size is the number of bytes of its layers, compressed.
 	Size    int64     `json:"size"`
 	AddedAt time.Time `json:"addedAt"`
 }
 
-// DefaultDir is the store of the user who runs this program.
+// DefaultDir returns the directory of the store of the user who runs this program.
 func DefaultDir() (string, error) {
 	if os.Geteuid() == 0 {
 		return "/var/lib/stint/images", nil
@@ -77,32 +78,32 @@ func DefaultDir() (string, error) {
 	return filepath.Join(home, ".local", "share", "stint", "images"), nil
 }
 
-// Open opens the store in dir, which is made if it is not there.
+// Open opens the store in dir, which is created if it is missing.
 func Open(dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	// A store that others may write to would have this user run what they like, so it is judged as a data directory is.
+	// Other users who may write to the store could make this user run their files, so it is checked like a data directory.
 	if _, err := datadir.Check(dir); err != nil {
-		return nil, fmt.Errorf("open the image store (--image-dir is another one): %w", err)
+		return nil, fmt.Errorf("open the image store (--image-dir selects another one): %w", err)
 	}
 	for _, name := range []string{"", configsName, kept(layersName), kept(treesName), workName} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return nil, fmt.Errorf("open the image store: %w", err)
 		}
 	}
-	// What was missing may have been made by another user since.
+	// Check again, as another user may have created what was missing meanwhile.
 	if _, err := datadir.Check(dir); err != nil {
-		return nil, fmt.Errorf("open the image store (--image-dir is another one): %w", err)
+		return nil, fmt.Errorf("open the image store (--image-dir selects another one): %w", err)
 	}
 	return &Store{dir: dir}, nil
 }
 
-// Dir is the store's directory.
+// Dir returns the store's directory.
 func (s *Store) Dir() string { return s.dir }
 
-// Work lends do a directory for files that are needed only while something is added.
+// Work calls do with a directory for temporary files. It is not swept meanwhile.
 func (s *Store) Work(do func(dir string) error) error {
 	unlock, err := s.lock(workLockName, unix.LOCK_SH)
 	if err != nil {
@@ -116,10 +117,10 @@ func (s *Store) path(parts ...string) string {
 	return filepath.Join(append([]string{s.dir}, parts...)...)
 }
 
-// nameOf is the name of a digest's directory.
+// nameOf returns the name of a file or directory for a digest.
 func nameOf(h v1.Hash) string { return h.Algorithm + "-" + h.Hex }
 
-// List returns the images, in the order of their names.
+// List returns the images, sorted by name.
 func (s *Store) List() ([]Image, error) {
 	text, err := os.ReadFile(s.path(imagesName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +136,7 @@ func (s *Store) List() ([]Image, error) {
 	return images, nil
 }
 
-// change changes the list of images. No other program does meanwhile.
+// change changes the list of images. No other program can change it meanwhile.
 func (s *Store) change(do func([]Image) ([]Image, error)) error {
 	unlock, err := s.lock(listLockName, unix.LOCK_EX)
 	if err != nil {
@@ -164,13 +165,13 @@ func (s *Store) Get(name string) (image Image, ok bool, err error) {
 	}
 	for _, i := range images {
 		if i.Name == name {
-			return i, s.isWhole(i), nil
+			return i, s.isComplete(i), nil
 		}
 	}
 	return Image{}, false, nil
 }
 
-// Version changes whenever the list of images does.
+// Version returns a value that changes whenever the list of images does.
 func (s *Store) Version() (version [2]int64) {
 	var stat unix.Stat_t
 	if unix.Stat(s.path(imagesName), &stat) == nil {
@@ -179,8 +180,8 @@ func (s *Store) Version() (version [2]int64) {
 	return version
 }
 
-// isWhole reports whether all of the image is there.
-func (s *Store) isWhole(i Image) bool {
+// isComplete reports whether the image has its tree and its configuration.
+func (s *Store) isComplete(i Image) bool {
 	for _, path := range []string{s.Tree(i), s.configPath(i.ID)} {
 		if _, err := os.Lstat(path); err != nil {
 			return false
@@ -189,7 +190,7 @@ func (s *Store) isWhole(i Image) bool {
 	return true
 }
 
-// Tree is the directory of the image's files.
+// Tree returns the directory of the image's files.
 func (s *Store) Tree(i Image) string {
 	return s.path(kept(treesName), nameOf(chainID(i.Layers)), filesName)
 }
@@ -198,7 +199,7 @@ func (s *Store) layer(id v1.Hash) string { return s.path(kept(layersName), nameO
 
 func (s *Store) configPath(id v1.Hash) string { return s.path(configsName, nameOf(id)+".json") }
 
-// Config is what the image says of itself.
+// Config returns the configuration of an image.
 func (s *Store) Config(i Image) (*v1.ConfigFile, error) {
 	text, err := os.ReadFile(s.configPath(i.ID))
 	if err != nil {
@@ -208,7 +209,7 @@ func (s *Store) Config(i Image) (*v1.ConfigFile, error) {
 	return &c, json.Unmarshal(text, &c)
 }
 
-// chainID names a stack of layers, as the specification of images does.
+// chainID returns the chain ID of layers, as the OCI image specification defines it.
 func chainID(layers []v1.Hash) v1.Hash {
 	if len(layers) == 0 {
 		return hashOf("")
@@ -223,7 +224,7 @@ func chainID(layers []v1.Hash) v1.Hash {
 func hashOf(text string) v1.Hash {
 	h, _, err := v1.SHA256(strings.NewReader(text))
 	if err != nil {
-		panic(err) // reading a string does not fail
+		panic(err) // Reading a string does not fail.
 	}
 	return h
 }

@@ -126,7 +126,7 @@ func TestWhatIsInUseIsNotRemoved(t *testing.T) {
 	}
 }
 
-// Files belong to the users that the image names, as far as this user has them, and can be removed by this user.
+// Files belong to the users that the image names, if this user has their IDs, and this user can remove them.
 func TestFilesHaveTheirOwners(t *testing.T) {
 	s, dir := open(t)
 	image := add(t, s, "a:1", images.Image(t, v1.Config{}, images.Layer(t, map[string]images.File{
@@ -154,7 +154,7 @@ func TestFilesHaveTheirOwners(t *testing.T) {
 	}
 }
 
-// The first version had the files of layers and trees one directory further up.
+// The first version had the files of layers and trees one directory higher.
 func TestWhatAnOlderVersionHasUnpackedIsReplaced(t *testing.T) {
 	s, dir := open(t)
 	image := images.Image(t, v1.Config{}, layer(t, "a"))
@@ -184,7 +184,7 @@ func TestWhatAnOlderVersionHasUnpackedIsReplaced(t *testing.T) {
 	}
 }
 
-// onlyEntry is the directory of the files of the only layer or tree there is.
+// onlyEntry returns the directory of the files of the only layer or tree.
 func onlyEntry(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, pattern, "*", "files"))
@@ -194,7 +194,7 @@ func onlyEntry(t *testing.T, dir, pattern string) string {
 	return all[0]
 }
 
-// tampered is a layer that holds something else than it says.
+// tampered is a layer whose content does not match its digest.
 type tampered struct {
 	v1.Layer
 	content v1.Layer
@@ -221,7 +221,7 @@ func TestALayerThatHoldsSomethingElseIsRefused(t *testing.T) {
 	}
 }
 
-// interrupted is a layer whose registry hangs up.
+// interrupted is a layer whose registry ends the connection.
 type interrupted struct{ v1.Layer }
 
 var errHungUp = errors.New("the registry has hung up")
@@ -230,7 +230,7 @@ func (l interrupted) Compressed() (io.ReadCloser, error) {
 	return io.NopCloser(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(errHungUp))), nil
 }
 
-func TestAnInterruptionIsToldAsSuch(t *testing.T) {
+func TestTheErrorOfReadingALayerIsReturned(t *testing.T) {
 	s, _ := open(t)
 	l := layer(t, "a")
 	if _, err := s.Add(t.Context(), "a:1", source(t, tamperedImage{images.Image(t, v1.Config{}, l), interrupted{l}}), nil); !errors.Is(err, errHungUp) {
@@ -295,7 +295,7 @@ func TestAStoreThatOthersMayWriteToIsRefused(t *testing.T) {
 	}
 }
 
-// waiting is a layer that is read when the test lets go of it. It tells when somebody begins to.
+// waiting is a layer of which nothing can be read until the test closes goOn. begun gets a value for each read that begins.
 type waiting struct {
 	v1.Layer
 	begun chan struct{}
@@ -319,7 +319,7 @@ type layersImage struct {
 
 func (i layersImage) Layers() ([]v1.Layer, error) { return i.layers, nil }
 
-// adding adds an image aside.
+// adding adds an image in the background.
 func adding(t *testing.T, s *store.Store, name string, image v1.Image) (ended chan error) {
 	t.Helper()
 	from := source(t, image)
@@ -331,7 +331,7 @@ func adding(t *testing.T, s *store.Store, name string, image v1.Image) (ended ch
 	return ended
 }
 
-// What is removed is not what an image is just being made of.
+// Prune does not remove layers of an image that is being added.
 func TestPruneDoesNotWaitForPulls(t *testing.T) {
 	s, dir := open(t)
 	base, slow := layer(t, "base"), wait(layer(t, "slow"))
@@ -387,7 +387,7 @@ func TestALayerThatTwoImagesShareIsFetchedOnce(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForALayerOfAnotherStopsWaitingWithItsContext(t *testing.T) {
+func TestWaitingForALayerOfAnotherProgramEndsWithTheContext(t *testing.T) {
 	s, _ := open(t)
 	slow := wait(layer(t, "slow"))
 	image := layersImage{images.Image(t, v1.Config{}, slow.Layer), []v1.Layer{slow}}

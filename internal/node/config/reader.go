@@ -1,6 +1,6 @@
 // Package config reads the ConfigMaps and Secrets that pods refer to.
 //
-// What is missing is no failure of the pod: whoever gets an error from here tries again later.
+// A missing object does not fail the pod: callers retry later.
 package config
 
 import (

@@ -11,7 +11,8 @@ type Use struct {
 	Name      string
 }
 
-// UsesOf lists all that the pod refers to: in its environment, for its images and in its volumes.
+// UsesOf lists the ConfigMaps and Secrets that the pod refers to, in environment variables, imagePullSecrets and
+// volumes. It may list one twice.
 func UsesOf(pod *corev1.Pod) []Use {
 	var uses []Use
 	add := func(secret bool, name string) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// capabilityNames are all there are, in the order of their numbers.
+// capabilityNames are all Linux capabilities. The index is the capability's number.
 var capabilityNames = []string{
 	"CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP", "LINUX_IMMUTABLE",
 	"NET_BIND_SERVICE", "NET_BROADCAST", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "IPC_OWNER", "SYS_MODULE", "SYS_RAWIO",
@@ -18,8 +18,8 @@ var capabilityNames = []string{
 	"WAKE_ALARM", "BLOCK_SUSPEND", "AUDIT_READ", "PERFMON", "BPF", "CHECKPOINT_RESTORE",
 }
 
-// defaultCapabilities are those of containerd, without MKNOD: no cgroup keeps a container from the devices that it could
-// make.
+// defaultCapabilities are containerd's without MKNOD: no device cgroup would keep a container from the devices that it
+// could create.
 var defaultCapabilities = mustBits("CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "NET_RAW", "SETGID", "SETUID", "SETFCAP",
 	"SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE")
 
@@ -48,8 +48,8 @@ func mustBits(names ...string) (bits uint64) {
 
 func isPrivileged(c *corev1.Container) bool { return ptr.Deref(securityOf(c).Privileged, false) }
 
-// capabilitiesOf are those that the container's programs can have, as containerd understands the lists: ALL comes before
-// names, and what is dropped counts more than what is added.
+// capabilitiesOf returns the capabilities that the container's processes can have. As in containerd, ALL is applied
+// before single names, and drop takes precedence over add.
 func capabilitiesOf(c *corev1.Container) (uint64, error) {
 	if isPrivileged(c) {
 		return everyCapability, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
-// Check returns why this machine cannot run the pod, as far as that depends on the machine. What no machine of ours can
-// do is refused by the API server; what slipped past it, stored before this release, is refused here too.
+// Check returns why this machine cannot run the pod. The API server refuses pods that no machine could run; those that
+// an earlier release has stored are refused here too.
 func (m *Maker) Check(pod *corev1.Pod) error {
 	switch handler := runtime.HandlerOf(pod); {
 	case handler != runtime.ClassOCI && handler != runtime.ClassProcess:

@@ -25,7 +25,7 @@ func (m *Maker) imageOf(ctx context.Context, s Start) (*images.Image, error) {
 	})
 }
 
-// imageContainer has the container run from its image.
+// imageContainer sets what comes from the image: command, environment, user and root file system.
 func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Start, vars *env.Vars) error {
 	api, spec := s.Pod, s.Spec
 	user, err := imageUser(image, api, spec)
@@ -76,11 +76,12 @@ func sysctlsOf(api *corev1.Pod) map[string]string {
 	return sysctls
 }
 
-// imageGroups are those that the container's user has beside its own.
+// imageGroups returns the supplemental groups of the container's user.
 func (m *Maker) imageGroups(user images.User, api *corev1.Pod) []uint32 {
 	s := ptr.Deref(api.Spec.SecurityContext, corev1.PodSecurityContext{})
 	if m.isolation.ImageIDs == 1 {
-		// Volumes belong to the one user there is, whom fsGroup need not let in. Other groups are for the runtime to refuse.
+		// There is only one user id, and it owns the volumes, so fsGroup is not needed. The runtime refuses other
+		// groups.
 		s.FSGroup, user.Groups = nil, nil
 	}
 	if ptr.Deref(s.SupplementalGroupsPolicy, "") == corev1.SupplementalGroupsPolicyStrict {
@@ -93,7 +94,7 @@ func securityOf(c *corev1.Container) corev1.SecurityContext {
 	return ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
 }
 
-// imageUser is whom the container runs as: whom the pod asks for, or else the image's user.
+// imageUser returns the user that the container runs as: the one that the pod asks for, or else the image's.
 func imageUser(image *images.Image, api *corev1.Pod, spec *corev1.Container) (images.User, error) {
 	uid, gid, nonRoot := identity(api, spec)
 	user, err := image.User(uid, gid)

@@ -1,4 +1,4 @@
-// Package containers translates the containers of pods for the runtime, and says which pods a machine cannot run.
+// Package containers translates the containers of a pod for the runtime, and checks whether this machine can run them.
 package containers
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
-// Maker translates for one machine.
+// Maker makes the containers of one machine.
 type Maker struct {
 	Config
 	isolation runtime.Info
@@ -25,10 +25,11 @@ type Config struct {
 	Runtime runtime.Runtime
 	Env     env.Resolver
 	Volumes volumes.Maker
-	// Images brings the images of containers; nil has none run from one, for the reason WhyNoImages.
+	// Images finds and pulls the images of containers. If it is nil, no container can run from an image, for the reason
+	// in WhyNoImages.
 	Images      *images.Manager
 	WhyNoImages string
-	// DataDir is where seccomp profiles are looked up.
+	// DataDir is the data directory, which holds the seccomp profiles.
 	DataDir string
 }
 
@@ -37,16 +38,16 @@ func NewMaker(c Config) *Maker {
 	return &Maker{Config: c, isolation: c.Runtime.Info(), filters: filters{dir: c.DataDir}}
 }
 
-// Start is a start of a container that is due.
+// Start describes one start of a container.
 type Start struct {
 	Pod     *corev1.Pod
 	Spec    *corev1.Container
 	Attempt int32
-	// Since is when the container was to be started first.
+	// Since is when this start was first tried; see images.Request.
 	Since time.Time
-	// Where what belongs to the start is put.
+	// VolumesDir is the folder of the pod's volumes. The other two are files of this attempt.
 	VolumesDir, LogPath, TerminationMessageFile string
-	// Warn says what is wrong with the pod and does not keep it from starting.
+	// Warn records an event about a problem that does not prevent the start.
 	Warn func(reason, message string)
 }
 
@@ -56,7 +57,7 @@ const (
 	ReasonConfigError = "CreateContainerConfigError"
 )
 
-// Make returns the container, or with an error the waiting reason. The error may be an *images.Waiting.
+// Make returns the container, or else an error and its waiting reason. The error may be an *images.Waiting.
 func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason string, err error) {
 	vars, err := m.Env.Resolve(ctx, s.Pod, s.Spec)
 	if err != nil {
@@ -78,7 +79,7 @@ func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason 
 	return c, ReasonCreating, err
 }
 
-// fromSpec is what does not depend on where the container's program comes from.
+// fromSpec sets what does not depend on whether the container runs from an image.
 func (m *Maker) fromSpec(s Start) runtime.Container {
 	c := runtime.Container{
 		ID:                     runtime.ID{PodUID: s.Pod.UID, Container: s.Spec.Name, Attempt: s.Attempt},
@@ -99,7 +100,7 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 	return c
 }
 
-// processContainer has the container run a program of this machine.
+// processContainer sets the user, command and environment of a container that runs a program of this machine.
 func (m *Maker) processContainer(c *runtime.Container, s Start, vars *env.Vars) (err error) {
 	if c.User, err = m.userFor(s.Pod, s.Spec); err != nil {
 		return err
@@ -109,11 +110,11 @@ func (m *Maker) processContainer(c *runtime.Container, s Start, vars *env.Vars) 
 	return nil
 }
 
-// UpdateVolumes rewrites what the volumes of a pod show.
+// UpdateVolumes rewrites those volumes of a pod that show API objects.
 func (m *Maker) UpdateVolumes(ctx context.Context, pod *corev1.Pod, dir string) error {
 	return m.Volumes.Update(ctx, m.volumesOf(pod, dir))
 }
 
 func (m *Maker) volumesOf(pod *corev1.Pod, dir string) volumes.Pod {
-	return volumes.Pod{Pod: pod, Dir: dir, SetGroup: m.sharing(pod)}
+	return volumes.Pod{Pod: pod, Dir: dir, SetGroup: m.groupSetterFor(pod)}
 }

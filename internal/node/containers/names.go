@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// hostname is the pod's own name on the network, cut to what a host name may be.
+// hostname returns spec.hostname, or else the pod's name cut to the length that a host name may have.
 func hostname(api *corev1.Pod) string {
 	if api.Spec.Hostname != "" {
 		return api.Spec.Hostname
@@ -21,8 +21,8 @@ func hostname(api *corev1.Pod) string {
 
 const hostsFile = "/etc/hosts"
 
-// nameFiles are the files that tell a container its name and how to find others. Its network is the machine's, and so is
-// what these hold, as for pods of a cluster with hostNetwork.
+// nameFiles returns a container's /etc/hostname, /etc/hosts and /etc/resolv.conf. Containers use the machine's network,
+// so the last two are the machine's, as for pods with hostNetwork in a cluster.
 func nameFiles(api *corev1.Pod) map[string]string {
 	files := map[string]string{"/etc/hostname": hostname(api) + "\n"}
 	for _, path := range []string{hostsFile, "/etc/resolv.conf"} {
@@ -35,7 +35,7 @@ func nameFiles(api *corev1.Pod) map[string]string {
 	return files
 }
 
-// hostAliases are the lines of a hosts file for the names that the pod adds.
+// hostAliases returns the lines of /etc/hosts for spec.hostAliases.
 func hostAliases(aliases []corev1.HostAlias) string {
 	var lines strings.Builder
 	for _, a := range aliases {

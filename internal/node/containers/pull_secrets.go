@@ -8,8 +8,8 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/credentials"
 )
 
-// pullSecrets reads the pod's imagePullSecrets. What is missing is told and does not count: the image may be there, or be
-// for everyone. A Secret that comes later has the pod looked at again.
+// pullSecrets reads the pod's imagePullSecrets. A Secret that is missing causes only a warning, as the image may be
+// stored already or be public. When the Secret is created, the pod is synced again.
 func (m *Maker) pullSecrets(ctx context.Context, s Start) *credentials.Keyring {
 	ring := &credentials.Keyring{}
 	var failed []string

@@ -13,18 +13,18 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// seccompDir is where localhostProfile of a pod is looked up, below the data directory.
+// seccompDir is the folder of the data directory that localhostProfile is relative to.
 const seccompDir = "seccomp"
 
-// maxProfile bounds the size of a profile: the largest that is published has a tenth of it.
+// maxProfile bounds the size of a profile in bytes. The largest published profiles have a tenth of it.
 const maxProfile = 1 << 20
 
 // filters compiles seccomp profiles. The default one is compiled once for each set of capabilities.
 type filters struct {
 	dir string
 
-	mu    sync.Mutex
-	known map[uint64]filter
+	mu       sync.Mutex
+	compiled map[uint64]filter
 }
 
 type filter struct {
@@ -32,7 +32,7 @@ type filter struct {
 	flags        uint32
 }
 
-// of returns what a container is filtered by; nothing where its pod does not ask for it, or it is privileged.
+// of returns the seccomp filter of a container; none if the container is privileged or the pod asks for no filter.
 func (f *filters) of(api *corev1.Pod, c *corev1.Container, capabilities uint64) (filter, error) {
 	asked := securityOf(c).SeccompProfile
 	if asked == nil && api.Spec.SecurityContext != nil {
@@ -53,15 +53,15 @@ func (f *filters) of(api *corev1.Pod, c *corev1.Container, capabilities uint64) 
 func (f *filters) runtimeDefault(capabilities uint64) (filter, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if compiled, ok := f.known[capabilities]; ok {
+	if compiled, ok := f.compiled[capabilities]; ok {
 		return compiled, nil
 	}
 	compiled, err := compile(seccomp.RuntimeDefault(), capabilities)
 	if err == nil {
-		if f.known == nil {
-			f.known = map[uint64]filter{}
+		if f.compiled == nil {
+			f.compiled = map[uint64]filter{}
 		}
-		f.known[capabilities] = compiled
+		f.compiled[capabilities] = compiled
 	}
 	return compiled, err
 }
@@ -82,7 +82,7 @@ func (f *filters) localhost(name *string, capabilities uint64) (filter, error) {
 	return compile(profile, capabilities)
 }
 
-// readBelow reads a file that is below dir, whatever links say.
+// readBelow reads a file below dir. It follows no symbolic link out of dir.
 func readBelow(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

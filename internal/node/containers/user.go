@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// userFor returns whom the container runs as; nil is the user that runs the server.
+// userFor returns the user that the container runs as; nil is the user of the server.
 func (m *Maker) userFor(api *corev1.Pod, c *corev1.Container) (*runtime.User, error) {
 	uid, gid, nonRoot := identity(api, c)
 	if nonRoot && (uid == nil && os.Getuid() == 0 || uid != nil && *uid == 0) {
@@ -33,13 +33,14 @@ func (m *Maker) userFor(api *corev1.Pod, c *corev1.Container) (*runtime.User, er
 		u.GID = uint32(*gid)
 	}
 	if !m.isolation.CanSetUser {
-		// What is so anyway needs no right to set it.
+		// Check has refused any user and group but the server's own.
 		return nil, nil
 	}
 	return u, nil
 }
 
-// identity reads the container's security context over the pod's.
+// identity returns the user, the group and runAsNonRoot. The container's security context takes precedence over the
+// pod's.
 func identity(api *corev1.Pod, c *corev1.Container) (uid, gid *int64, nonRoot bool) {
 	var runAsNonRoot *bool
 	if s := api.Spec.SecurityContext; s != nil {
@@ -72,8 +73,8 @@ func groupsOf(s *corev1.PodSecurityContext) []uint32 {
 	return groups
 }
 
-// sharing is how the pod's volumes are given to its fsGroup; nil if they are not.
-func (m *Maker) sharing(api *corev1.Pod) func(context.Context, string, uint32) error {
+// groupSetterFor returns the function that gives a volume of the pod to its fsGroup; nil if volumes are not shared.
+func (m *Maker) groupSetterFor(api *corev1.Pod) func(context.Context, string, uint32) error {
 	s := api.Spec.SecurityContext
 	switch {
 	case s == nil || s.FSGroup == nil:
@@ -81,14 +82,14 @@ func (m *Maker) sharing(api *corev1.Pod) func(context.Context, string, uint32) e
 	case os.Geteuid() == 0:
 		return func(_ context.Context, dir string, group uint32) error { return beneath.SetGroup(dir, group) }
 	case runtime.HandlerOf(api) == runtime.ClassOCI && m.isolation.CanShareVolumes && *s.FSGroup < int64(m.isolation.ImageIDs):
-		// Subordinate ids are the runtime's to give. A group that is none of them is for the runtime to refuse.
+		// Only the runtime can assign subordinate ids. It refuses to start containers with a group outside of them.
 		return m.Runtime.ShareVolume
 	}
 	return nil
 }
 
-// primaryGroup is the user's own group on this machine. A user that the machine does not know gets a group of the
-// same number: root's, which a container image would give, is too much on a host.
+// primaryGroup returns the primary group of the user's account. A user without an account gets the group of the same
+// number: root's group, which it would get in an image, has too many rights on the machine.
 func primaryGroup(uid int64) uint32 {
 	known, err := user.LookupId(strconv.FormatInt(uid, 10))
 	if err != nil {
@@ -101,27 +102,27 @@ func primaryGroup(uid int64) uint32 {
 	return uint32(gid)
 }
 
-// envFor returns what makes the environment of a container that runs as u.
+// envFor returns the resolver for the environment of a container that runs as u.
 func (m *Maker) envFor(u *runtime.User) env.Resolver {
 	if u == nil || int(u.UID) == os.Getuid() {
 		return m.Env
 	}
-	// A user that the machine does not know, nil here, has no home.
+	// account is nil for a user without an account, who has no home.
 	account, _ := user.LookupId(strconv.FormatUint(uint64(u.UID), 10))
 	return m.Env.As(account)
 }
 
-// checkUser returns why the container cannot run as it asks.
+// checkUser returns why the container cannot run as the user or group that it asks for.
 func (m *Maker) checkUser(api *corev1.Pod, c *corev1.Container) error {
 	if m.isolation.Of(runtime.HandlerOf(api)).CanSetUser {
 		return nil
 	}
 	uid, gid, _ := identity(api, c)
 	if uid != nil && *uid != int64(os.Getuid()) {
-		return fmt.Errorf("container %s: runAsUser %d cannot be had: the server runs as user %d and may not change it", c.Name, *uid, os.Getuid())
+		return fmt.Errorf("container %s: runAsUser %d is not possible: the server runs as user %d and cannot switch to another", c.Name, *uid, os.Getuid())
 	}
 	if gid != nil && *gid != int64(os.Getgid()) {
-		return fmt.Errorf("container %s: runAsGroup %d cannot be had: the server runs as group %d and may not change it", c.Name, *gid, os.Getgid())
+		return fmt.Errorf("container %s: runAsGroup %d is not possible: the server runs as group %d and cannot switch to another", c.Name, *gid, os.Getgid())
 	}
 	return nil
 }

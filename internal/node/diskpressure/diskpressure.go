@@ -22,27 +22,27 @@ const (
 	enoughInodes = 1_000_000
 )
 
-// FileSystem is one that the node's pods need.
+// FileSystem is a file system that pods need.
 type FileSystem struct {
 	Dir   string
 	Space filesystem.Space
 }
 
-// Check returns what is short on the first file system that is, in words that stay the same while it is; empty is no
-// pressure. Was reports whether there has been pressure before.
-func Check(was bool, systems []FileSystem) (message string) {
+// Check returns what is short on the first file system that is too full; empty means no pressure. The message stays the
+// same while the pressure lasts. UnderPressure says whether there was pressure before.
+func Check(underPressure bool, systems []FileSystem) (message string) {
 	percentBytes, percentInodes := beginsBytes, beginsInodes
-	if was {
+	if underPressure {
 		percentBytes, percentInodes = endsBytes, endsInodes
 	}
 	for _, f := range systems {
 		if f.Space.BytesAvailable < filesystem.Share(f.Space.Bytes, enoughBytes, percentBytes) {
-			return fmt.Sprintf("less than %s are free on the file system of %s: free %s, stint image rm and prune help where the images are there",
+			return fmt.Sprintf("less than %s are free on the file system of %s: remove files until %s are free; stint image rm and prune remove images",
 				filesystem.Text(filesystem.Share(f.Space.Bytes, enoughBytes, beginsBytes)), f.Dir,
 				filesystem.Text(filesystem.Share(f.Space.Bytes, enoughBytes, endsBytes)))
 		}
 		if f.Space.InodesFree < filesystem.Share(f.Space.Inodes, enoughInodes, percentInodes) {
-			return fmt.Sprintf("less than %d inodes are free on the file system of %s: remove files until %d are",
+			return fmt.Sprintf("less than %d inodes are free on the file system of %s: remove files until %d are free",
 				filesystem.Share(f.Space.Inodes, enoughInodes, beginsInodes), f.Dir,
 				filesystem.Share(f.Space.Inodes, enoughInodes, endsInodes))
 		}

@@ -1,5 +1,4 @@
-// Package downward reads what a container may learn of its own pod: the values of fieldRef and resourceFieldRef, in
-// environment variables and in files alike.
+// Package downward returns the values of fieldRef and resourceFieldRef, for environment variables and for files.
 package downward
 
 import (
@@ -12,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Facts are what a pod learns about the machine it runs on. They are known before its status is written.
+// Facts are the values that come from the machine. They are known before the pod's status is written.
 type Facts struct {
 	NodeName string
 	// IP is the address of the machine, which its pods share.
@@ -49,7 +48,7 @@ func Field(pod *corev1.Pod, facts Facts, path string) (string, error) {
 	case "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs":
 		return facts.IP, nil
 	}
-	return "", fmt.Errorf("field path %q is not among those that a container can be told of", path)
+	return "", fmt.Errorf("field path %q is not supported in a fieldRef", path)
 }
 
 // subscript splits metadata.labels['key'].

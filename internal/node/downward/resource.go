@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Resource returns a request or limit of a container in units of the selector's divisor, rounded up. A limit that
-// is not set is what the machine has.
+// Resource returns a request or limit of a container in units of the selector's divisor, rounded up. For a limit that
+// is not set it returns what is allocatable on the machine.
 func Resource(pod *corev1.Pod, container string, facts Facts, ref *corev1.ResourceFieldSelector) (string, error) {
 	if ref.ContainerName != "" {
 		container = ref.ContainerName

@@ -1,9 +1,9 @@
 // Package env makes the environment and the command line of a container from its spec.
 //
-// A process has no image that could set its PATH or HOME, so a small base from the environment of the server stands
-// in for it: PATH, HOME, USER, LANG, LC_*, TZ and TMPDIR, each only where the pod does not set it. $(VAR) references
-// never see the base, as they never see an image's environment. A container of another user gets of it only what is
-// true for all users of the machine, and its own user's HOME and USER.
+// A process has no image that could set its PATH or HOME, so it inherits a base from the environment of the server:
+// PATH, HOME, USER, LANG, LC_*, TZ and TMPDIR, each only if the pod does not set it. $(VAR) references are not expanded
+// from the base, just as they are not expanded from an image's environment. A container that runs as another user
+// inherits only LANG, LC_* and TZ, and gets its own user's HOME and USER.
 package env
 
 import (
@@ -34,7 +34,7 @@ type Vars struct {
 	values map[string]string
 }
 
-// Base picks out of the server's environment what stands in for an image's.
+// Base returns those variables of the server's environment that processes inherit, as there is no image to set them.
 func Base(environ []string) []string {
 	var base []string
 	for _, pair := range environ {
@@ -51,8 +51,8 @@ func Base(environ []string) []string {
 	return base
 }
 
-// As returns a resolver for containers of another user of this machine, nil if the machine does not know it. Their
-// PATH and TMPDIR, like the HOME of a user that is not known, are left to the runtime.
+// As returns a resolver for containers that run as another user of this machine; account is nil if the user has none.
+// The runtime sets PATH and TMPDIR, and HOME for a user without an account.
 func (r Resolver) As(account *user.User) Resolver {
 	var base []string
 	for _, pair := range r.Base {
@@ -69,7 +69,7 @@ func (r Resolver) As(account *user.User) Resolver {
 	return r
 }
 
-// Resolve reads all that the container's environment refers to. An error names what is missing.
+// Resolve resolves the container's environment, reading the objects that it refers to. An error names what is missing.
 func (r Resolver) Resolve(ctx context.Context, pod *corev1.Pod, c *corev1.Container) (*Vars, error) {
 	v := &Vars{values: map[string]string{}}
 	for i := range c.EnvFrom {
@@ -90,7 +90,7 @@ func (r Resolver) Resolve(ctx context.Context, pod *corev1.Pod, c *corev1.Contai
 	return v, nil
 }
 
-// Environ returns NAME=value pairs, those of the base that v does not set first.
+// Environ returns NAME=value pairs: the base and HOSTNAME where v does not set them, followed by v.
 func (r Resolver) Environ(v *Vars, hostname string) []string {
 	environ := make([]string, 0, len(r.Base)+len(v.names)+1)
 	for _, pair := range append(slices.Clone(r.Base), "HOSTNAME="+hostname) {
@@ -116,7 +116,7 @@ func (v *Vars) ExpandAll(words []string) []string {
 	return expanded
 }
 
-// Pairs returns what the container itself sets, as NAME=value.
+// Pairs returns the variables that the container's spec sets, as NAME=value.
 func (v *Vars) Pairs() []string {
 	pairs := make([]string, 0, len(v.names))
 	for _, name := range v.names {
@@ -125,13 +125,13 @@ func (v *Vars) Pairs() []string {
 	return pairs
 }
 
-// Lookup returns the value of a variable that the pod sets.
+// Lookup returns the value of a variable that the container's spec sets.
 func (v *Vars) Lookup(name string) (string, bool) {
 	value, ok := v.values[name]
 	return value, ok
 }
 
-// set keeps a variable's first place and its last value.
+// set sets a variable. One that is set twice keeps its first place and gets the last value.
 func (v *Vars) set(name, value string) {
 	if _, ok := v.values[name]; !ok {
 		v.names = append(v.names, name)

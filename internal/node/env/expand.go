@@ -18,7 +18,7 @@ func Expand(text string, lookup func(name string) (string, bool)) string {
 	}
 }
 
-// expandOne deals with what follows a $: it returns what to write and how much of rest that used up.
+// expandOne expands what follows a $. It returns the text to write, and how many bytes of rest that replaces.
 func expandOne(rest string, lookup func(string) (string, bool)) (written string, used int) {
 	if strings.HasPrefix(rest, "$") {
 		return "$", 1

@@ -39,7 +39,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// Text without a dollar comes back as it is, and a doubled dollar always ends as one.
+// Text in which every dollar is doubled expands to the original text.
 func FuzzExpand(f *testing.F) {
 	for _, seed := range []string{"", "$", "$$", "$(A)", "$$(A)", "$(", "$()"} {
 		f.Add(seed)

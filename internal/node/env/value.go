@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/downward"
 )
 
-// value returns false where an optional key is missing: the variable is not set then.
+// value returns the value of a variable, and false if it stays unset because an optional key is missing.
 func (r Resolver) value(ctx context.Context, v *Vars, pod *corev1.Pod, container string, e *corev1.EnvVar) (string, bool, error) {
 	from := e.ValueFrom
 	if e.Value != "" || from == nil {

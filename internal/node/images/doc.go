@@ -1,8 +1,8 @@
-// Package images brings the images of pods to this machine, and tells what a container runs of one.
+// Package images pulls the images of pods, and reads from an image how its container runs.
 //
-//	pod asks ──► Get ──┬─ it is there ─────────────► Image
-//	                   ├─ it is being pulled ──────► Waiting, and the pod is woken when that is over
-//	                   └─ the last pull failed ────► Waiting until the next one, later from time to time
+//	pod asks ──► Get ──┬─ the image is stored ─────► Image
+//	                   ├─ it is being pulled ──────► Waiting; the pod is woken when the pull ends
+//	                   └─ the last pull failed ────► Waiting until the next one, with backoff
 //
 // Any number of pods wait for one pull. Policies, reasons and delays are those of a kubelet.
 package images

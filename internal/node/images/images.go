@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// The reasons of containers that wait for their image.
+// The waiting reasons of containers that have no image yet.
 const (
 	ReasonCreating    = "ContainerCreating"
 	ReasonInvalid     = "InvalidImageName"
@@ -26,7 +26,8 @@ const (
 	ReasonUnavailable = "RegistryUnavailable"
 )
 
-// The delays after failures in a row: the first, the longest, and after how long without one they are forgotten.
+// The backoff after failures in a row: the first delay, the longest, and after how long without a failure it starts
+// anew.
 const (
 	firstDelay     = 10 * time.Second
 	maxDelay       = 5 * time.Minute
@@ -38,16 +39,16 @@ type Request struct {
 	Pod    types.UID
 	Image  string
 	Policy corev1.PullPolicy
-	// Since is when the container was to be started first: with the policy Always its image is pulled after that.
+	// Since is when this start was first tried. With the policy Always, the image must have been pulled after that.
 	Since time.Time
-	// Secrets are the pod's, which are tried before the logins of the user; nil is none.
+	// Secrets are the pod's pull secrets, which are tried before the user's logins; nil is none.
 	Secrets *credentials.Keyring
 }
 
 // Waiting is why a container has no image yet.
 type Waiting struct {
 	Reason, Message string
-	// RetryAt is when to ask again, unless the pod is woken before.
+	// RetryAt is when to ask again, unless the pod is woken before that.
 	RetryAt time.Time
 }
 
@@ -60,30 +61,30 @@ type Image struct {
 	Config v1.Config
 
 	repository string
-	// touchedAt is when the store was last told that the image is used.
+	// touchedAt is when the last use of the image was last stored.
 	touchedAt time.Time
 }
 
-// touchEvery is how exactly the last use of an image is remembered: hundreds of containers may start in a second.
+// touchEvery bounds how often the last use of an image is stored: hundreds of containers may start in a second.
 const touchEvery = time.Minute
 
-// Manager brings images. It is safe for concurrent use.
+// Manager finds and pulls images. It is safe for concurrent use.
 type Manager struct {
 	client *registry.Client
 	store  *store.Store
-	// wake is called for each pod that has waited for a pull, when that is over.
+	// wake is called for each pod that has waited for a pull when the pull ends.
 	wake func(types.UID)
-	// tell is called when a pull begins and ends.
-	tell func(pod types.UID, event Event)
+	// record is called when a pull begins and when it ends, for one of the pods that wait for it.
+	record func(pod types.UID, event Event)
 
 	mu    sync.Mutex
-	pulls map[key]*pulling
-	// known are those that were found in the store as of version.
+	pulls map[key]*pullState
+	// known caches the images that were found in the store at version.
 	known   map[string]*Image
 	version [2]int64
 }
 
-// Event is something to tell of a pod's image. Failure is nil where the pull begins or has succeeded.
+// Event is the begin or the end of a pull. Failure is nil if the pull begins or has succeeded.
 type Event struct {
 	Image   string
 	Begins  bool
@@ -92,15 +93,15 @@ type Event struct {
 	Failure error
 }
 
-// key tells pulls apart. What one pod's secrets can have, or cannot, says nothing about another's.
+// key identifies a pull. Pods with different secrets do not share one, as they may have different rights.
 type key struct{ image, secrets string }
 
 // New makes a manager that pulls images with c into s.
 func New(c *registry.Client, s *store.Store, wake func(types.UID), tell func(types.UID, Event)) *Manager {
-	return &Manager{client: c, store: s, wake: wake, tell: tell, pulls: map[key]*pulling{}, known: map[string]*Image{}}
+	return &Manager{client: c, store: s, wake: wake, record: tell, pulls: map[key]*pullState{}, known: map[string]*Image{}}
 }
 
-// Get returns the image, or a *Waiting. It never waits itself: a pull goes on until ctx ends.
+// Get returns the image, or a *Waiting. It does not block: a pull runs in the background until ctx ends.
 func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 	ref, err := registry.Parse(r.Image)
 	if err != nil {
@@ -114,7 +115,7 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 	if r.Policy != corev1.PullAlways || fresh {
 		image, err := m.find(ref)
 		if image != nil {
-			m.use(image)
+			m.touch(image)
 		}
 		if image != nil || err != nil {
 			return image, err
@@ -125,13 +126,13 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 			Message: fmt.Sprintf("Container image %q is not present with pull policy of Never: stint image load or pull it", r.Image)}
 	}
 	if p == nil {
-		p = &pulling{waiting: map[types.UID]bool{}}
+		p = &pullState{waiting: map[types.UID]bool{}}
 		m.pulls[k] = p
 	}
-	return nil, m.await(ctx, p, ref, r)
+	return nil, m.waitForPull(ctx, p, ref, r)
 }
 
-// find looks for an image on this machine. The caller holds m.mu.
+// find returns the image if it is stored on this machine, else nil. The caller holds m.mu.
 func (m *Manager) find(ref registry.Reference) (*Image, error) {
 	name := ref.String()
 	if version := m.store.Version(); version != m.version {
@@ -143,26 +144,26 @@ func (m *Manager) find(ref registry.Reference) (*Image, error) {
 	}
 	stored, ok, err := m.store.Get(name)
 	if err != nil || !ok {
-		return nil, inspected(name, err)
+		return nil, inspectError(name, err)
 	}
 	config, err := m.store.Config(stored)
 	if err != nil {
-		return nil, inspected(name, err)
+		return nil, inspectError(name, err)
 	}
 	image := &Image{Image: stored, Tree: m.store.Tree(stored), Config: config.Config, repository: ref.Name()}
 	m.known[name] = image
 	return image, nil
 }
 
-// use has the image be one that was used now. Where that fails it is only taken for older than it is.
-func (m *Manager) use(image *Image) {
+// touch stores that the image is used now. If that fails, the image only seems to have been unused for longer.
+func (m *Manager) touch(image *Image) {
 	if t := time.Now(); t.Sub(image.touchedAt) >= touchEvery {
 		image.touchedAt = t
 		_ = m.store.Touch(image.Image)
 	}
 }
 
-func inspected(name string, err error) error {
+func inspectError(name string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// manager is one with what it has told.
+// manager is a Manager whose calls of wake and record are kept.
 type manager struct {
 	*images.Manager
 	t      *testing.T
@@ -50,7 +50,7 @@ func newManager(t *testing.T) *manager {
 	return m
 }
 
-func (m *manager) waits(r images.Request, reason string) {
+func (m *manager) wantWaiting(r images.Request, reason string) {
 	m.t.Helper()
 	image, err := m.Get(m.t.Context(), r)
 	var w *images.Waiting
@@ -59,7 +59,7 @@ func (m *manager) waits(r images.Request, reason string) {
 	}
 }
 
-func (m *manager) has(r images.Request) *images.Image {
+func (m *manager) wantImage(r images.Request) *images.Image {
 	m.t.Helper()
 	image, err := m.Get(m.t.Context(), r)
 	if err != nil {
@@ -79,16 +79,16 @@ func TestManyPodsWaitForOnePull(t *testing.T) {
 	m := newManager(t)
 	host := build.Serve(t, map[string]v1.Image{"a:1": small(t, v1.Config{})})
 	for _, uid := range []types.UID{"1", "2", "3"} {
-		m.waits(images.Request{Pod: uid, Image: host + "/a:1", Policy: corev1.PullIfNotPresent}, images.ReasonCreating)
+		m.wantWaiting(images.Request{Pod: uid, Image: host + "/a:1", Policy: corev1.PullIfNotPresent}, images.ReasonCreating)
 	}
 	for range 3 {
 		await.Value(t, "a pod is woken", m.woken)
 	}
-	image := m.has(images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullIfNotPresent})
+	image := m.wantImage(images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullIfNotPresent})
 	if want := host + "/a@" + image.Digest.String(); image.ImageID() != want {
 		t.Errorf("ImageID() = %s, want %s", image.ImageID(), want)
 	}
-	m.has(images.Request{Pod: "4", Image: host + "/a:1", Policy: corev1.PullNever})
+	m.wantImage(images.Request{Pod: "4", Image: host + "/a:1", Policy: corev1.PullNever})
 	if n := len(m.events); n != 2 {
 		t.Errorf("%d events, want the begin and the end of one pull", n)
 	}
@@ -98,41 +98,41 @@ func TestAlwaysPullsForStartsThatComeLater(t *testing.T) {
 	m := newManager(t)
 	host := build.Serve(t, map[string]v1.Image{"a:1": small(t, v1.Config{})})
 	request := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now()}
-	m.waits(request, images.ReasonCreating)
+	m.wantWaiting(request, images.ReasonCreating)
 	await.Value(t, "the pod is woken", m.woken)
-	m.has(request)
+	m.wantImage(request)
 	request.Pod, request.Since = "2", time.Now()
-	m.waits(request, images.ReasonCreating)
+	m.wantWaiting(request, images.ReasonCreating)
 	await.Value(t, "the pod is woken", m.woken)
-	m.has(request)
+	m.wantImage(request)
 }
 
-// Pods that come later, and have the image pulled anew, keep none waiting for whom it was pulled.
+// A pod need not wait again because a later pod has the same image pulled anew.
 func TestAPullIsNotLostToLaterOnes(t *testing.T) {
 	m := newManager(t)
 	host := build.Serve(t, map[string]v1.Image{"a:1": small(t, v1.Config{})})
 	first := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now()}
-	m.waits(first, images.ReasonCreating)
+	m.wantWaiting(first, images.ReasonCreating)
 	await.Value(t, "the pod is woken", m.woken)
-	m.waits(images.Request{Pod: "2", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now()}, images.ReasonCreating)
-	m.has(first)
+	m.wantWaiting(images.Request{Pod: "2", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now()}, images.ReasonCreating)
+	m.wantImage(first)
 }
 
-func TestImagesThatCannotBeHad(t *testing.T) {
+func TestReasonsWhyAnImageIsNotReady(t *testing.T) {
 	m := newManager(t)
 	host := build.Serve(t, nil)
-	m.waits(images.Request{Pod: "1", Image: "UPPER case", Policy: corev1.PullAlways}, images.ReasonInvalid)
-	m.waits(images.Request{Pod: "1", Image: host + "/none:1", Policy: corev1.PullNever}, images.ReasonNever)
+	m.wantWaiting(images.Request{Pod: "1", Image: "UPPER case", Policy: corev1.PullAlways}, images.ReasonInvalid)
+	m.wantWaiting(images.Request{Pod: "1", Image: host + "/none:1", Policy: corev1.PullNever}, images.ReasonNever)
 	request := images.Request{Pod: "1", Image: host + "/none:1", Policy: corev1.PullIfNotPresent}
-	m.waits(request, images.ReasonCreating)
+	m.wantWaiting(request, images.ReasonCreating)
 	await.Value(t, "the pod is woken", m.woken)
-	m.waits(request, images.ReasonFailed)
-	m.waits(request, images.ReasonBackOff)
+	m.wantWaiting(request, images.ReasonFailed)
+	m.wantWaiting(request, images.ReasonBackOff)
 	request.Pod = "2"
-	m.waits(request, images.ReasonBackOff)
+	m.wantWaiting(request, images.ReasonBackOff)
 }
 
-func TestOnePodsSecretsSayNothingOfAnothers(t *testing.T) {
+func TestPullSecretsOfPodsAreIndependent(t *testing.T) {
 	m := newManager(t)
 	host := build.ServeBehind(t, map[string]v1.Image{"a:1": small(t, v1.Config{})}, build.Login("me", "sesame"))
 	ring := func(password string) *credentials.Keyring {
@@ -142,26 +142,26 @@ func TestOnePodsSecretsSayNothingOfAnothers(t *testing.T) {
 	}
 	wrong := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now(), Secrets: ring("pumpkin")}
 	right := images.Request{Pod: "2", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now(), Secrets: ring("sesame")}
-	m.waits(wrong, images.ReasonCreating)
+	m.wantWaiting(wrong, images.ReasonCreating)
 	await.Value(t, "the first pod is woken", m.woken)
-	m.waits(wrong, images.ReasonFailed)
-	m.waits(right, images.ReasonCreating)
+	m.wantWaiting(wrong, images.ReasonFailed)
+	m.wantWaiting(right, images.ReasonCreating)
 	await.Value(t, "the second pod is woken", m.woken)
-	m.has(right)
-	m.waits(wrong, images.ReasonBackOff)
+	m.wantImage(right)
+	m.wantWaiting(wrong, images.ReasonBackOff)
 
-	// As on a cluster, what is there is every pod's whose policy does not say otherwise.
+	// As in a cluster, every pod may use a stored image, unless its own policy is Always.
 	wrong.Policy = corev1.PullIfNotPresent
-	m.has(wrong)
+	m.wantImage(wrong)
 }
 
-func TestARegistryThatIsNotThereIsToldAsSuch(t *testing.T) {
+func TestAnUnreachableRegistryHasItsOwnReason(t *testing.T) {
 	m := newManager(t)
 	request := images.Request{Pod: "1", Image: "127.0.0.1:1/a:1", Policy: corev1.PullIfNotPresent}
-	m.waits(request, images.ReasonCreating)
+	m.wantWaiting(request, images.ReasonCreating)
 	await.Value(t, "the pod is woken", m.woken)
-	m.waits(request, images.ReasonUnavailable)
-	m.waits(request, images.ReasonBackOff)
+	m.wantWaiting(request, images.ReasonUnavailable)
+	m.wantWaiting(request, images.ReasonBackOff)
 }
 
 func TestWhatAContainerRunsOfItsImage(t *testing.T) {
@@ -202,9 +202,9 @@ func TestUsersOfAnImage(t *testing.T) {
 	s := small(t, v1.Config{})
 	host := build.Serve(t, map[string]v1.Image{"a:1": s})
 	request := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullIfNotPresent}
-	m.waits(request, images.ReasonCreating)
+	m.wantWaiting(request, images.ReasonCreating)
 	await.Value(t, "the pod is woken", m.woken)
-	i := m.has(request)
+	i := m.wantImage(request)
 	id := func(n int64) *int64 { return &n }
 	for name, test := range map[string]struct {
 		user     string

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Command is the whole argument vector of a container: what its spec says, or else its image.
+// Command returns the whole argument vector of a container, from its spec or else from its image.
 func (i *Image) Command(command, args []string) ([]string, error) {
 	switch {
 	case len(command) > 0:
-		// Arguments of the image are for the image's own command.
+		// The image's arguments are only for the image's own command.
 	case len(args) > 0:
 		command = i.Config.Entrypoint
 	default:
@@ -26,7 +26,7 @@ func (i *Image) Command(command, args []string) ([]string, error) {
 	return nil, errors.New("no command specified: neither the container nor its image has one")
 }
 
-// Environ is the image's environment under the container's own, which are both NAME=value.
+// Environ returns the image's environment, overridden by the container's own. Both are NAME=value.
 func (i *Image) Environ(own []string) []string {
 	set := map[string]bool{}
 	for _, pair := range own {
@@ -42,7 +42,7 @@ func (i *Image) Environ(own []string) []string {
 	return append(environ, own...)
 }
 
-// StopSignal asks the image's program to end; 0 is where the image does not say.
+// StopSignal returns the signal that stops the image's program; 0 if the image does not name one.
 func (i *Image) StopSignal() (int32, error) {
 	text := i.Config.StopSignal
 	if text == "" {
@@ -58,8 +58,8 @@ func (i *Image) StopSignal() (int32, error) {
 	if n := unix.SignalNum(name); n != 0 {
 		return int32(n), nil
 	}
-	return 0, fmt.Errorf("the image's stop signal %q is none", text)
+	return 0, fmt.Errorf("the image's stop signal %q is not a signal", text)
 }
 
-// ImageID is the image by its digest, as a pod's status has it.
+// ImageID returns the image by its digest, as in a pod's status.
 func (i *Image) ImageID() string { return i.repository + "@" + i.Digest.String() }

@@ -16,16 +16,18 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// pulling is what is known of the pulls of one image with the same secrets.
-type pulling struct {
+// pullState is the state of the pulls of one image with the same secrets.
+type pullState struct {
 	running bool
-	// names are those by which pods have asked for the one that runs, which began then and is so far.
+	// names are the names by which pods have asked for the image of the running pull; began and progress are that
+	// pull's.
 	names    map[string]bool
 	began    time.Time
 	progress atomic.Pointer[store.Progress]
-	// succeeded is when the last one began that has succeeded.
+	// succeeded is when the last pull that has succeeded began.
 	succeeded time.Time
-	// waiting are the pods that wait for the one that runs, untold those that have not heard how the last one failed.
+	// waiting are the pods that wait for the running pull, notYetNotified those that have not been given the error of
+	// the last one.
 	waiting, notYetNotified map[types.UID]bool
 	// failures in a row, the last one at failedAt.
 	failures int
@@ -33,8 +35,8 @@ type pulling struct {
 	failure  error
 }
 
-// await has a pull running, unless it is too early after one that failed. The caller holds m.mu.
-func (m *Manager) await(ctx context.Context, p *pulling, ref registry.Reference, r Request) *Waiting {
+// waitForPull starts a pull unless one runs, or it is too early after one that failed. The caller holds m.mu.
+func (m *Manager) waitForPull(ctx context.Context, p *pullState, ref registry.Reference, r Request) *Waiting {
 	if next := p.failedAt.Add(delay(p.failures)); !p.running && p.failures > 0 && time.Now().Before(next) {
 		w := &Waiting{Reason: ReasonBackOff, RetryAt: next,
 			Message: fmt.Sprintf("Back-off pulling image %q: %v", r.Image, p.failure)}
@@ -48,14 +50,14 @@ func (m *Manager) await(ctx context.Context, p *pulling, ref registry.Reference,
 	if !p.running {
 		p.running, p.began, p.names = true, time.Now(), map[string]bool{}
 		p.progress.Store(nil)
-		m.tell(r.Pod, Event{Image: r.Image, Begins: true})
+		m.record(r.Pod, Event{Image: r.Image, Begins: true})
 		go m.pull(ctx, p, ref, r)
 	}
 	p.names[r.Image] = true
 	return &Waiting{Reason: ReasonCreating, Message: progress.Message(r.Image), RetryAt: time.Now().Add(maxDelay)}
 }
 
-// delay is how long to wait after so many failures in a row.
+// delay returns the delay after so many failures in a row.
 func delay(failures int) time.Duration {
 	if failures == 0 {
 		return 0
@@ -63,13 +65,13 @@ func delay(failures int) time.Duration {
 	return min(firstDelay<<min(failures-1, 10), maxDelay)
 }
 
-func (m *Manager) pull(ctx context.Context, p *pulling, ref registry.Reference, r Request) {
+func (m *Manager) pull(ctx context.Context, p *pullState, ref registry.Reference, r Request) {
 	began := time.Now()
-	image, err := pull.Image(ctx, m.client.With(r.Secrets), m.store, ref, func(sofar store.Progress) { p.progress.Store(&sofar) })
+	image, err := pull.Image(ctx, m.client.With(r.Secrets), m.store, ref, func(current store.Progress) { p.progress.Store(&current) })
 	if ctx.Err() != nil {
 		return
 	}
-	m.tell(r.Pod, Event{Image: r.Image, Took: time.Since(began), Size: image.Size, Failure: err})
+	m.record(r.Pod, Event{Image: r.Image, Took: time.Since(began), Size: image.Size, Failure: err})
 	m.mu.Lock()
 	waiting := p.end(began, err)
 	m.mu.Unlock()
@@ -78,8 +80,8 @@ func (m *Manager) pull(ctx context.Context, p *pulling, ref registry.Reference, 
 	}
 }
 
-// end notes how a pull has ended, and returns the pods that have waited for it.
-func (p *pulling) end(began time.Time, err error) map[types.UID]bool {
+// end stores the outcome of a pull, and returns the pods that have waited for it.
+func (p *pullState) end(began time.Time, err error) map[types.UID]bool {
 	waiting := p.waiting
 	p.running, p.waiting, p.notYetNotified = false, map[types.UID]bool{}, nil
 	if err == nil {
@@ -94,7 +96,7 @@ func (p *pulling) end(began time.Time, err error) map[types.UID]bool {
 	return waiting
 }
 
-// reasonOf is what a kubelet calls the failure of a pull.
+// reasonOf returns the waiting reason for a pull that has failed.
 func reasonOf(failure error) string {
 	if errors.Is(failure, registry.ErrUnavailable) {
 		return ReasonUnavailable

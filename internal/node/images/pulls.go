@@ -9,29 +9,30 @@ import (
 	"github.com/stint-dev/stint/internal/image/progress"
 )
 
-// maxPulls bounds how many pulls are told of at a time.
+// maxPulls bounds how many pulls are listed at a time.
 const maxPulls = 50
 
-// Pulls tells how far the pulls are that began by a time, the first first, and whether any run.
-func (m *Manager) Pulls(by time.Time) (pulls []progress.Pull, some bool) {
+// Pulls returns the progress of the running pulls that had begun by a time, the oldest first, and whether any pull
+// runs.
+func (m *Manager) Pulls(by time.Time) (pulls []progress.Pull, running bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	began := map[string]time.Time{}
 	for _, p := range m.pulls {
-		some = some || p.running
-		sofar := p.progress.Load()
-		if !p.running || sofar == nil || p.began.After(by) {
+		running = running || p.running
+		current := p.progress.Load()
+		if !p.running || current == nil || p.began.After(by) {
 			continue
 		}
 		for name := range p.names {
-			if _, told := began[name]; !told { // else by pods with other secrets
+			if _, listed := began[name]; !listed { // Pods with other secrets may pull the same image.
 				began[name] = p.began
-				pulls = append(pulls, progress.Pull{Image: name, Done: sofar.Done, Total: sofar.Total})
+				pulls = append(pulls, progress.Pull{Image: name, Done: current.Done, Total: current.Total})
 			}
 		}
 	}
 	slices.SortFunc(pulls, func(a, b progress.Pull) int {
 		return cmp.Or(began[a.Image].Compare(began[b.Image]), strings.Compare(a.Image, b.Image))
 	})
-	return pulls[:min(len(pulls), maxPulls)], some
+	return pulls[:min(len(pulls), maxPulls)], running
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/stint-dev/stint/internal/beneath"
 )
 
-// User is whom a container runs as.
+// User is the user that a container runs as.
 type User struct {
 	UID, GID uint32
 	Groups   []uint32
 	Home     string
-	// Named: the image calls the user by a name, which says nothing about being root.
+	// Named: the image gives the user by name. As with a kubelet, runAsNonRoot then needs a runAsUser.
 	Named bool
 }
 
-// maxAccounts bounds how much of an image's account files is read.
+// maxAccounts bounds how many bytes of an image's account files are read.
 const maxAccounts = 1 << 20
 
 // account is a line of /etc/passwd.
@@ -35,7 +35,7 @@ type account struct {
 	home     string
 }
 
-// User finds out whom the container runs as. Uid and gid are what its spec asks for; nil is as the image says.
+// User returns the user that the container runs as. Uid and gid are what its spec asks for; nil means the image's.
 func (i *Image) User(uid, gid *int64) (User, error) {
 	accounts, err := i.accounts()
 	if err != nil {
@@ -43,7 +43,7 @@ func (i *Image) User(uid, gid *int64) (User, error) {
 	}
 	who, group, _ := strings.Cut(i.Config.User, ":")
 	if uid != nil {
-		// The image's group goes with the image's user.
+		// The image's group belongs to the image's user.
 		who, group = strconv.FormatInt(*uid, 10), ""
 	}
 	u := User{Home: "/"}
@@ -65,7 +65,8 @@ func (i *Image) User(uid, gid *int64) (User, error) {
 	return u, err
 }
 
-// setAccount takes on an account, and returns its name if it has one.
+// setAccount sets u from the account with this name or number, and returns the account's name; empty if a number has no
+// account.
 func (u *User) setAccount(who string, accounts []account) (name string, err error) {
 	if who == "" {
 		who = "0"
@@ -124,7 +125,7 @@ func (i *Image) group(who string) (uint32, error) {
 	return gid, err
 }
 
-// groupsOf are the groups that name is a member of, beside its own.
+// groupsOf returns the groups that name is a member of, except own.
 func (i *Image) groupsOf(name string, own uint32) ([]uint32, error) {
 	var groups []uint32
 	err := i.lines("etc/group", func(fields []string) {
@@ -138,14 +139,14 @@ func (i *Image) groupsOf(name string, own uint32) ([]uint32, error) {
 	return groups, err
 }
 
-// lines reads an account file of the image. One that is not there is empty.
+// lines calls do with the fields of each line of an account file of the image. A missing file counts as empty.
 func (i *Image) lines(path string, do func(fields []string)) error {
 	root, err := os.Open(i.Tree)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	// A pipe in its place would keep us waiting, and a link may lead to anything in the image.
+	// A FIFO in its place must not block, and a link must not lead out of the image.
 	file, err := beneath.OpenInRoot(int(root.Fd()), path, unix.O_RDONLY|unix.O_NONBLOCK)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
 		return nil
@@ -155,7 +156,7 @@ func (i *Image) lines(path string, do func(fields []string)) error {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("/%s of the image is no file", path)
+		return fmt.Errorf("/%s of the image is not a regular file", path)
 	}
 	text := bufio.NewScanner(io.LimitReader(file, maxAccounts))
 	text.Buffer(nil, maxAccounts)

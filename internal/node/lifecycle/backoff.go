@@ -13,7 +13,7 @@ const (
 	forgetCrashesAfter = 600 * time.Second
 )
 
-// backOff is how long to wait, from the end of the newest attempt, before the next one.
+// backOff is the delay from the end of the newest attempt to the next one.
 func (h History) backOff() time.Duration {
 	if h.CrashCount == 0 || ranLong(h.Last) {
 		return 0
@@ -29,11 +29,11 @@ func ranLong(s *runtime.Status) bool {
 	return s.FinishedAt.Sub(s.StartedAt) >= forgetCrashesAfter
 }
 
-// nextCrashCount is the streak once attempt has followed last. A gap between the two means that the attempts in it are
-// not known; they count as crashes.
-func nextCrashCount(last *runtime.Status, streak, attempt int32) int32 {
+// nextCrashCount returns the crash count once attempt has followed last. Attempts that are missing between the two are
+// not known and count as crashes.
+func nextCrashCount(last *runtime.Status, count, attempt int32) int32 {
 	if last.State == runtime.Exited && ranLong(last) {
 		return attempt - last.Attempt
 	}
-	return streak + attempt - last.Attempt
+	return count + attempt - last.Attempt
 }

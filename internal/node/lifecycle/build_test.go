@@ -10,19 +10,19 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// t0 is when the pods of these tests were placed.
+// t0 is when the pods of these tests were admitted.
 var t0 = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 
 func at(seconds int) time.Time { return t0.Add(time.Duration(seconds) * time.Second) }
 
 // world is a pod with its containers' attempts.
 type world struct {
-	pod        *corev1.Pod
-	containers map[string]lifecycle.History
-	hindrances map[string]lifecycle.StartFailure
-	refusal    *lifecycle.Refusal
-	eviction   *lifecycle.Eviction
-	unplaced   bool
+	pod           *corev1.Pod
+	containers    map[string]lifecycle.History
+	startFailures map[string]lifecycle.StartFailure
+	refusal       *lifecycle.Refusal
+	eviction      *lifecycle.Eviction
+	waits         bool
 }
 
 func newWorld(policy corev1.RestartPolicy, containers ...string) *world {
@@ -83,19 +83,19 @@ func (w *world) exited(name string, attempt int32, code int32, ended time.Time) 
 	})
 }
 
-// overruled has somebody else end the pod.
-func (w *world) overruled(phase corev1.PodPhase) *world {
+// endedExternally lets another client end the pod.
+func (w *world) endedExternally(phase corev1.PodPhase) *world {
 	w.pod.Status.Phase = phase
 	return w
 }
 
-// evicted has the node end the pod.
+// evicted lets the node evict the pod.
 func (w *world) evicted(at time.Time) *world {
 	w.eviction = &lifecycle.Eviction{Message: "too much", At: at}
 	return w
 }
 
-// stopping has a container told to end by a time.
+// stopping tells a container to stop by a time.
 func (w *world) stopping(name string, by time.Time) *world {
 	h := w.containers[name]
 	h.StopBy = by
@@ -107,17 +107,17 @@ func (w *world) decide(now time.Time) lifecycle.Decision {
 	return lifecycle.Decide(lifecycle.Observation{
 		Pod:           w.pod,
 		Now:           now,
-		Placed:        !w.unplaced,
+		Admitted:      !w.waits,
 		StartTime:     t0,
 		Containers:    w.containers,
-		StartFailures: w.hindrances,
+		StartFailures: w.startFailures,
 		Refusal:       w.refusal,
 		Eviction:      w.eviction,
 		Host:          lifecycle.Host{IP: "192.0.2.1", Runtime: "process"},
 	})
 }
 
-// names of what is to be started, stopped.
+// starts returns the names of the containers to start.
 func starts(d lifecycle.Decision) []string {
 	names := []string{}
 	for _, s := range d.Start {

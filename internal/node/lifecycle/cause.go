@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// cause is why a pod comes to its end.
+// cause is why a pod must end.
 type cause struct {
 	// phase the pod ends in; empty leaves it to the exit codes.
 	phase corev1.PodPhase
@@ -14,16 +14,16 @@ type cause struct {
 	reason, message string
 	// deadline is when everything must have stopped.
 	deadline time.Time
-	// shortGrace: the containers get no more than evictionGrace to end, whatever the pod's grace.
+	// shortGrace: the containers get no more than evictionGrace, even if the pod's grace period is longer.
 	shortGrace bool
-	// disruption: the pod is not to blame.
+	// disruption: the pod ends through no fault of its own.
 	disruption bool
-	// cutShort: the containers did not come to their end by themselves.
+	// cutShort: the containers were stopped or lost, they have not exited by themselves.
 	cutShort bool
 }
 
-// causes are looked at in this order, and the first that applies is the one: what the pod did by itself before a
-// limit was reached goes before the limit.
+// causes are checked in this order, and the first that applies decides. What the containers did by themselves before a
+// limit was reached takes precedence over the limit.
 var causes = []func(*plan) *cause{
 	endedExternally,
 	refused,
@@ -43,11 +43,11 @@ func refused(p *plan) *cause {
 }
 
 func lost(p *plan) *cause {
-	for _, u := range p.containers {
-		if u.Last != nil && u.Last.Lost {
+	for _, c := range p.containers {
+		if c.Last != nil && c.Last.Lost {
 			return &cause{
 				phase:      corev1.PodFailed,
-				message:    "container " + u.c.Name + " was lost together with the process that held it",
+				message:    "container " + c.spec.Name + " was lost together with its host process",
 				deadline:   p.Now.Add(p.grace()),
 				disruption: true,
 				cutShort:   true,
@@ -58,10 +58,10 @@ func lost(p *plan) *cause {
 }
 
 func initFailed(p *plan) *cause {
-	for _, u := range p.containers {
-		if u.role == initial && u.Exited() && u.Last.ExitCode != 0 && !restartsInit(p.Pod, u.c, u.Last.ExitCode) &&
-			p.inTime(u.Last.FinishedAt) {
-			return &cause{phase: corev1.PodFailed, deadline: u.Last.FinishedAt.Add(p.grace())}
+	for _, c := range p.containers {
+		if c.role == initial && c.Exited() && c.Last.ExitCode != 0 && !restartsInit(p.Pod, c.spec, c.Last.ExitCode) &&
+			p.beforeLimits(c.Last.FinishedAt) {
+			return &cause{phase: corev1.PodFailed, deadline: c.Last.FinishedAt.Add(p.grace())}
 		}
 	}
 	return nil
@@ -69,25 +69,25 @@ func initFailed(p *plan) *cause {
 
 func completed(p *plan) *cause {
 	var last time.Time
-	for _, u := range p.containers {
-		if u.role != main {
+	for _, c := range p.containers {
+		if c.role != main {
 			continue
 		}
-		if !u.Exited() || restarts(p.Pod, u.c, u.Last.ExitCode) {
+		if !c.Exited() || restarts(p.Pod, c.spec, c.Last.ExitCode) {
 			return nil
 		}
-		if u.Last.FinishedAt.After(last) {
-			last = u.Last.FinishedAt
+		if c.Last.FinishedAt.After(last) {
+			last = c.Last.FinishedAt
 		}
 	}
-	if !p.inTime(last) {
+	if !p.beforeLimits(last) {
 		return nil
 	}
 	return &cause{deadline: last.Add(p.grace())}
 }
 
 func deadlineExceeded(p *plan) *cause {
-	limit, ok := p.limit()
+	limit, ok := p.activeDeadline()
 	if !ok || p.Now.Before(limit) {
 		return nil
 	}
@@ -104,12 +104,12 @@ func deleted(p *plan) *cause {
 	if p.Pod.DeletionTimestamp == nil {
 		return nil
 	}
-	// The timestamp of a deletion is when its grace is over.
+	// deletionTimestamp is when the grace period is over.
 	return &cause{deadline: p.Pod.DeletionTimestamp.Time, cutShort: true}
 }
 
-// limit is when the pod's active deadline is reached.
-func (p *plan) limit() (time.Time, bool) {
+// activeDeadline returns when the pod's activeDeadlineSeconds are over.
+func (p *plan) activeDeadline() (time.Time, bool) {
 	seconds := p.Pod.Spec.ActiveDeadlineSeconds
 	if seconds == nil || p.StartTime.IsZero() {
 		return time.Time{}, false
@@ -117,12 +117,12 @@ func (p *plan) limit() (time.Time, bool) {
 	return p.StartTime.Add(time.Duration(*seconds) * time.Second), true
 }
 
-// inTime reports whether what has ended at t came before a limit.
-func (p *plan) inTime(t time.Time) bool {
+// beforeLimits reports whether a container that exited at t did so before the pod's eviction and active deadline.
+func (p *plan) beforeLimits(t time.Time) bool {
 	if p.Eviction != nil && t.After(p.Eviction.At) {
 		return false
 	}
-	limit, ok := p.limit()
+	limit, ok := p.activeDeadline()
 	return !ok || !t.After(limit)
 }
 

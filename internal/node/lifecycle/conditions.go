@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// conditions are the ones that the node writes, without times: Merge knows when they changed.
+// conditions returns the conditions that the node writes, without times: Merge sets those.
 func (p *plan) conditions() []corev1.PodCondition {
 	list := []corev1.PodCondition{
 		p.condition(corev1.PodScheduled, true, "", ""),
@@ -44,25 +44,25 @@ func (p *plan) initializedCondition() corev1.PodCondition {
 		return p.condition(corev1.PodInitialized, true, "", "")
 	}
 	var names []string
-	for _, u := range p.containers {
-		incomplete := u.role == initial && !(u.Exited() && u.Last.ExitCode == 0)
-		if incomplete || u.role == sidecar && u.Last == nil {
-			names = append(names, u.c.Name)
+	for _, c := range p.containers {
+		incomplete := c.role == initial && !(c.Exited() && c.Last.ExitCode == 0)
+		if incomplete || c.role == sidecar && c.Last == nil {
+			names = append(names, c.spec.Name)
 		}
 	}
 	return p.condition(corev1.PodInitialized, false, "ContainersNotInitialized",
 		fmt.Sprintf("containers with incomplete status: [%s]", strings.Join(names, " ")))
 }
 
-// initializedOnce is initialized for a pod whose sidecars may have stopped since.
+// initializedOnce is initialized, but stays true for a pod whose sidecars have stopped since.
 func (p *plan) initializedOnce() bool {
-	for _, u := range p.containers {
-		if u.role == main && u.Last != nil {
+	for _, c := range p.containers {
+		if c.role == main && c.Last != nil {
 			return true
 		}
 	}
-	for _, u := range p.containers {
-		if u.role == initial && !(u.Exited() && u.Last.ExitCode == 0) || u.role == sidecar && u.Last == nil {
+	for _, c := range p.containers {
+		if c.role == initial && !(c.Exited() && c.Last.ExitCode == 0) || c.role == sidecar && c.Last == nil {
 			return false
 		}
 	}
@@ -77,9 +77,9 @@ func (p *plan) readyCondition(kind corev1.PodConditionType) corev1.PodCondition 
 		return p.condition(kind, false, "PodFailed", "")
 	}
 	var unready []string
-	for _, u := range p.containers {
-		if u.role != initial && !u.Running() {
-			unready = append(unready, u.c.Name)
+	for _, c := range p.containers {
+		if c.role != initial && !c.Running() {
+			unready = append(unready, c.spec.Name)
 		}
 	}
 	if len(unready) == 0 {

@@ -8,90 +8,90 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// unknownExitCode stands for the exit code of a container whose end nobody saw.
+// unknownExitCode is a kubelet's exit code for a container whose exit it has not seen.
 const unknownExitCode = 137
 
-// ContainerID is the id of an attempt in a pod's status.
+// ContainerID returns the containerID of an attempt in a pod's status.
 func ContainerID(scheme string, id runtime.ID) string {
 	return fmt.Sprintf("%s://%s/%s/%d", scheme, id.PodUID, id.Container, id.Attempt)
 }
 
-func (p *plan) containerStatus(u container) corev1.ContainerStatus {
-	running := u.Running()
+func (p *plan) containerStatus(c container) corev1.ContainerStatus {
+	running := c.Running()
 	s := corev1.ContainerStatus{
-		Name:    u.c.Name,
-		Image:   u.c.Image,
-		ImageID: imageID(u.Last),
+		Name:    c.spec.Name,
+		Image:   c.spec.Image,
+		ImageID: imageID(c.Last),
 		Ready:   running,
 		Started: &running,
 	}
-	if u.role == initial {
-		s.Ready = u.Exited() && u.Last.ExitCode == 0
+	if c.role == initial {
+		s.Ready = c.Exited() && c.Last.ExitCode == 0
 	}
-	if u.Previous != nil {
-		s.LastTerminationState.Terminated = p.terminated(u.Previous)
+	if c.Previous != nil {
+		s.LastTerminationState.Terminated = p.terminated(c.Previous)
 	}
-	if u.Last == nil {
-		s.State = p.neverStarted(u)
+	if c.Last == nil {
+		s.State = p.neverStarted(c)
 		return s
 	}
-	s.RestartCount = u.Last.Attempt
-	s.ContainerID = ContainerID(p.Host.Runtime, u.Last.ID)
+	s.RestartCount = c.Last.Attempt
+	s.ContainerID = ContainerID(p.Host.Runtime, c.Last.ID)
 	switch {
 	case running:
-		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metaTime(u.Last.StartedAt)}
-	case p.waitsToRestart(u):
-		s.State.Waiting = p.restartWaiting(u)
-		s.LastTerminationState.Terminated = p.terminated(u.Last)
+		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metaTime(c.Last.StartedAt)}
+	case p.waitsToRestart(c):
+		s.State.Waiting = p.restartWaiting(c)
+		s.LastTerminationState.Terminated = p.terminated(c.Last)
 	default:
-		s.State.Terminated = p.terminated(u.Last)
+		s.State.Terminated = p.terminated(c.Last)
 	}
 	return s
 }
 
-// waitsToRestart tells whether an ended container will be started again, only later.
-func (p *plan) waitsToRestart(u container) bool {
-	if p.end != nil || u.role == initial && (p.initialized() || !restartsInit(p.Pod, u.c, u.Last.ExitCode)) {
+// waitsToRestart reports whether an exited container will be started again, but not now.
+func (p *plan) waitsToRestart(c container) bool {
+	if p.end != nil || c.role == initial && (p.initialized() || !restartsInit(p.Pod, c.spec, c.Last.ExitCode)) {
 		return false
 	}
-	if u.role == main && !restarts(p.Pod, u.c, u.Last.ExitCode) {
+	if c.role == main && !restarts(p.Pod, c.spec, c.Last.ExitCode) {
 		return false
 	}
-	return !p.starts(u)
+	return !p.starts(c)
 }
 
-func (p *plan) restartWaiting(u container) *corev1.ContainerStateWaiting {
-	if p.Now.Before(u.Last.FinishedAt.Add(u.backOff())) {
-		return &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: backOffMessage(p.Pod, u)}
+func (p *plan) restartWaiting(c container) *corev1.ContainerStateWaiting {
+	if p.Now.Before(c.Last.FinishedAt.Add(c.backOff())) {
+		return &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: backOffMessage(p.Pod, c)}
 	}
-	return p.waiting(u)
+	return p.waiting(c)
 }
 
-func (p *plan) starts(u container) bool {
+func (p *plan) starts(c container) bool {
 	for _, s := range p.Start {
-		if s.Container == u.c {
+		if s.Container == c.spec {
 			return true
 		}
 	}
 	return false
 }
 
-// neverStarted is the state of a container without an attempt. Once a pod has been cut off after it was
-// initialized, what did not start counts as failed.
-func (p *plan) neverStarted(u container) corev1.ContainerState {
-	if p.Ended && p.end.cutShort && u.role == main && p.anyStarted() && p.initializedOnce() {
+// neverStarted returns the state of a container without an attempt. If the pod was cut short after it was initialized,
+// main containers that have not started count as failed.
+func (p *plan) neverStarted(c container) corev1.ContainerState {
+	if p.Ended && p.end.cutShort && c.role == main && p.anyStarted() && p.initializedOnce() {
 		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 			ExitCode: unknownExitCode,
 			Reason:   "ContainerStatusUnknown",
 			Message:  "The container could not be located when the pod was terminated",
 		}}
 	}
-	return corev1.ContainerState{Waiting: p.waiting(u)}
+	return corev1.ContainerState{Waiting: p.waiting(c)}
 }
 
-func (p *plan) waiting(u container) *corev1.ContainerStateWaiting {
-	if h, ok := p.StartFailures[u.c.Name]; ok {
-		return &corev1.ContainerStateWaiting{Reason: h.Reason, Message: h.Message}
+func (p *plan) waiting(c container) *corev1.ContainerStateWaiting {
+	if f, ok := p.StartFailures[c.spec.Name]; ok {
+		return &corev1.ContainerStateWaiting{Reason: f.Reason, Message: f.Message}
 	}
 	if len(p.Pod.Spec.InitContainers) > 0 {
 		return &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
@@ -111,7 +111,7 @@ func (p *plan) terminated(s *runtime.Status) *corev1.ContainerStateTerminated {
 	switch {
 	case s.Lost:
 		t.Reason, t.ExitCode = "ContainerStatusUnknown", unknownExitCode
-		t.Message = "The container was lost together with the process that held it; its exit code is not known"
+		t.Message = "The container was lost together with its host process; its exit code is not known"
 	case s.StartError != "":
 		t.Reason, t.Message = "StartError", s.StartError
 	case s.OOMKilled:

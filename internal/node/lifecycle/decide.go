@@ -10,33 +10,33 @@ import (
 type role int
 
 const (
-	// initial containers run one by one before the others, to success.
+	// initial is an init container. These run one after the other before the main ones, each until it succeeds.
 	initial role = iota
 	// sidecar is an init container that runs on beside the main ones.
 	sidecar
 	main
 )
 
-// container is one container with its part in the pod and its past.
+// container is a container of the pod with its role and its attempts.
 type container struct {
-	c    *corev1.Container
+	spec *corev1.Container
 	role role
 	History
 }
 
-// plan is a decision in the making.
+// plan is a decision while it is being made.
 type plan struct {
 	Observation
 	// containers in the order of the spec, init containers first.
 	containers []container
-	// end is nil while the pod is to go on.
+	// end is nil while the pod is to run on.
 	end *cause
 	Decision
 }
 
 // Decide returns what to do about the pod. The same observation always gives the same decision.
 func Decide(o Observation) Decision {
-	p := &plan{Observation: o, containers: unitsOf(o)}
+	p := &plan{Observation: o, containers: containersOf(o)}
 	for _, applies := range causes {
 		if p.end = applies(p); p.end != nil {
 			break
@@ -44,9 +44,9 @@ func Decide(o Observation) Decision {
 	}
 	switch {
 	case p.end != nil:
-		p.announceEnd()
+		p.recordEnd()
 		p.stop()
-	case p.Placed:
+	case p.Admitted:
 		p.start()
 	default:
 		return p.Decision
@@ -55,18 +55,18 @@ func Decide(o Observation) Decision {
 	return p.Decision
 }
 
-func unitsOf(o Observation) []container {
+func containersOf(o Observation) []container {
 	spec := &o.Pod.Spec
-	units := make([]container, 0, len(spec.InitContainers)+len(spec.Containers))
+	containers := make([]container, 0, len(spec.InitContainers)+len(spec.Containers))
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
-		units = append(units, container{c: c, role: roleOfInit(c), History: o.Containers[c.Name]})
+		containers = append(containers, container{spec: c, role: roleOfInit(c), History: o.Containers[c.Name]})
 	}
 	for i := range spec.Containers {
 		c := &spec.Containers[i]
-		units = append(units, container{c: c, role: main, History: o.Containers[c.Name]})
+		containers = append(containers, container{spec: c, role: main, History: o.Containers[c.Name]})
 	}
-	return units
+	return containers
 }
 
 func roleOfInit(c *corev1.Container) role {
@@ -76,67 +76,68 @@ func roleOfInit(c *corev1.Container) role {
 	return initial
 }
 
-// start begins whatever may run now: init containers one after the other, then the main ones all together.
+// start starts the containers that may run now: init containers one after the other, then the main ones all together.
 func (p *plan) start() {
-	if limit, ok := p.limit(); ok {
+	if limit, ok := p.activeDeadline(); ok {
 		p.requeueAt(limit)
 	}
 	initialized := p.initialized()
-	for _, u := range p.containers {
+	for _, c := range p.containers {
 		switch {
-		case u.role == initial && (initialized || u.Exited() && u.Last.ExitCode == 0):
+		case c.role == initial && (initialized || c.Exited() && c.Last.ExitCode == 0):
 			continue
-		case u.role == main && !initialized:
+		case c.role == main && !initialized:
 			return
 		}
-		if !u.Running() {
-			p.attempt(u)
+		if !c.Running() {
+			p.attempt(c)
 		}
-		if u.role == main || u.role == sidecar && (initialized || u.Running()) {
+		if c.role == main || c.role == sidecar && (initialized || c.Running()) {
 			continue
 		}
 		return
 	}
 }
 
-// initialized tells whether the main containers may run. Once one of them has, init containers are never run again.
+// initialized reports whether the main containers may run. Once one of them was started, init containers are never run
+// again.
 func (p *plan) initialized() bool {
 	done := true
-	for _, u := range p.containers {
+	for _, c := range p.containers {
 		switch {
-		case u.role == main && u.Last != nil:
+		case c.role == main && c.Last != nil:
 			return true
-		case u.role == initial:
-			done = done && u.Exited() && u.Last.ExitCode == 0
-		case u.role == sidecar:
-			done = done && u.Running()
+		case c.role == initial:
+			done = done && c.Exited() && c.Last.ExitCode == 0
+		case c.role == sidecar:
+			done = done && c.Running()
 		}
 	}
 	return done
 }
 
 // attempt starts the container, unless it has ended for good or must wait.
-func (p *plan) attempt(u container) {
-	if u.Exited() {
-		if u.role == main && !restarts(p.Pod, u.c, u.Last.ExitCode) {
+func (p *plan) attempt(c container) {
+	if c.Exited() {
+		if c.role == main && !restarts(p.Pod, c.spec, c.Last.ExitCode) {
 			return
 		}
-		if until := u.Last.FinishedAt.Add(u.backOff()); p.Now.Before(until) {
+		if until := c.Last.FinishedAt.Add(c.backOff()); p.Now.Before(until) {
 			p.requeueAt(until)
-			p.notice("BackOff", corev1.EventTypeWarning, u, backOffMessage(p.Pod, u))
+			p.addEvent("BackOff", corev1.EventTypeWarning, c, backOffMessage(p.Pod, c))
 			return
 		}
 	}
-	if h, hindered := p.StartFailures[u.c.Name]; hindered && p.Now.Before(h.RetryAt) {
-		p.requeueAt(h.RetryAt)
+	if f, failed := p.StartFailures[c.spec.Name]; failed && p.Now.Before(f.RetryAt) {
+		p.requeueAt(f.RetryAt)
 		return
 	}
-	p.Start = append(p.Start, Start{Container: u.c, Attempt: u.next()})
+	p.Start = append(p.Start, Start{Container: c.spec, Attempt: c.next()})
 }
 
-func backOffMessage(pod *corev1.Pod, u container) string {
+func backOffMessage(pod *corev1.Pod, c container) string {
 	return fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)",
-		u.backOff(), u.c.Name, pod.Name, pod.Namespace, pod.UID)
+		c.backOff(), c.spec.Name, pod.Name, pod.Namespace, pod.UID)
 }
 
 func (p *plan) requeueAt(t time.Time) {
@@ -145,17 +146,17 @@ func (p *plan) requeueAt(t time.Time) {
 	}
 }
 
-func (p *plan) notice(reason, kind string, u container, message string) {
-	key := EventKey{Reason: reason, Container: u.c.Name}
-	if u.Last != nil {
-		key.Attempt = u.Last.Attempt
+func (p *plan) addEvent(reason, kind string, c container, message string) {
+	key := EventKey{Reason: reason, Container: c.spec.Name}
+	if c.Last != nil {
+		key.Attempt = c.Last.Attempt
 	}
 	p.Events = append(p.Events, Event{Key: key, Type: kind, Message: message})
 }
 
 func (p *plan) anyStarted() bool {
-	for _, u := range p.containers {
-		if u.Last != nil {
+	for _, c := range p.containers {
+		if c.Last != nil {
 			return true
 		}
 	}

@@ -21,14 +21,14 @@ type outcome struct {
 	Phase       corev1.PodPhase
 	Reason      string
 	Ended       bool
-	// WakeAfter is in seconds since t0; 0 is no alarm.
-	WakeAfter int
+	// RequeueAfter is in seconds since t0; 0 is no requeue.
+	RequeueAfter int
 }
 
 func outcomeOf(d lifecycle.Decision) outcome {
 	o := outcome{Start: starts(d), Stop: stops(d), Phase: d.Status.Phase, Reason: d.Status.Reason, Ended: d.Ended}
 	if !d.RequeueAt.IsZero() {
-		o.WakeAfter = int(d.RequeueAt.Sub(t0).Seconds())
+		o.RequeueAfter = int(d.RequeueAt.Sub(t0).Seconds())
 	}
 	return o
 }
@@ -41,7 +41,7 @@ func TestDecide(t *testing.T) {
 		want  outcome
 	}{
 		"a pod without its resources waits": {
-			world: func() *world { w := newWorld(never, "a"); w.unplaced = true; return w }(),
+			world: func() *world { w := newWorld(never, "a"); w.waits = true; return w }(),
 			want:  outcome{Start: none, Stop: none},
 		},
 		"main containers start together": {
@@ -79,7 +79,7 @@ func TestDecide(t *testing.T) {
 		"the second crash waits ten seconds": {
 			world: newWorld(onFailure, "a").exited("a", 0, 1, at(0)).exited("a", 1, 1, at(1)),
 			now:   at(2),
-			want:  outcome{Start: none, Stop: none, Phase: corev1.PodRunning, WakeAfter: 11},
+			want:  outcome{Start: none, Stop: none, Phase: corev1.PodRunning, RequeueAfter: 11},
 		},
 		"after the wait it starts": {
 			world: newWorld(onFailure, "a").exited("a", 0, 1, at(0)).exited("a", 1, 1, at(1)),
@@ -127,36 +127,36 @@ func TestDecide(t *testing.T) {
 		"before the deadline the pod is woken for it": {
 			world: newWorld(never, "a").deadline(10).runs("a", 0, t0),
 			now:   at(9),
-			want:  outcome{Start: none, Stop: none, Phase: corev1.PodRunning, WakeAfter: 10},
+			want:  outcome{Start: none, Stop: none, Phase: corev1.PodRunning, RequeueAfter: 10},
 		},
 		"a pod that was stopped at its deadline failed whatever its exit code": {
 			world: newWorld(never, "a").deadline(10).exited("a", 0, 0, at(11)),
 			now:   at(12),
 			want:  outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Reason: "DeadlineExceeded", Ended: true},
 		},
-		"a pod that ended before its deadline is not judged by it later": {
+		"a pod that ended before its deadline does not fail because of it later": {
 			world: newWorld(never, "a").deadline(10).exited("a", 0, 0, at(5)),
 			now:   at(60),
 			want:  outcome{Start: none, Stop: none, Phase: corev1.PodSucceeded, Ended: true},
 		},
-		"a pod that somebody else failed is stopped, its sidecars last": {
-			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).runs("a", 0, t0).overruled(corev1.PodFailed),
+		"a pod that another client failed is stopped, its sidecars last": {
+			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).runs("a", 0, t0).endedExternally(corev1.PodFailed),
 			want:  outcome{Start: none, Stop: []string{"a"}, Phase: corev1.PodRunning},
 		},
 		"then its sidecars": {
-			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).exited("a", 0, 0, t0).overruled(corev1.PodFailed),
+			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).exited("a", 0, 0, t0).endedExternally(corev1.PodFailed),
 			want:  outcome{Start: none, Stop: []string{"s"}, Phase: corev1.PodRunning},
 		},
 		"once nothing of it runs it has ended": {
-			world: newWorld(onFailure, "a").sidecar("s").exited("s", 0, 1, t0).exited("a", 0, 1, t0).overruled(corev1.PodFailed),
+			world: newWorld(onFailure, "a").sidecar("s").exited("s", 0, 1, t0).exited("a", 0, 1, t0).endedExternally(corev1.PodFailed),
 			want:  outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Ended: true},
 		},
 		"so has one of which nothing was started, though it could": {
-			world: newWorld(never, "a").overruled(corev1.PodFailed),
+			world: newWorld(never, "a").endedExternally(corev1.PodFailed),
 			want:  outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Ended: true},
 		},
 		"it stays failed whatever its containers' exit codes": {
-			world: newWorld(never, "a").exited("a", 0, 0, t0).overruled(corev1.PodFailed),
+			world: newWorld(never, "a").exited("a", 0, 0, t0).endedExternally(corev1.PodFailed),
 			want:  outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Ended: true},
 		},
 		"a lost container fails the pod under OnFailure too": {
@@ -165,13 +165,13 @@ func TestDecide(t *testing.T) {
 			}),
 			want: outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Ended: true},
 		},
-		"a hindered container is tried again in its time": {
+		"a container that could not start is tried again later": {
 			world: func() *world {
 				w := newWorld(never, "a")
-				w.hindrances = map[string]lifecycle.StartFailure{"a": {Reason: "CreateContainerConfigError", RetryAt: at(4)}}
+				w.startFailures = map[string]lifecycle.StartFailure{"a": {Reason: "CreateContainerConfigError", RetryAt: at(4)}}
 				return w
 			}(),
-			want: outcome{Start: none, Stop: none, Phase: corev1.PodPending, WakeAfter: 4},
+			want: outcome{Start: none, Stop: none, Phase: corev1.PodPending, RequeueAfter: 4},
 		},
 		"an evicted pod is stopped": {
 			world: newWorld(onFailure, "a", "b").runs("a", 0, t0).exited("b", 0, 0, at(1)).evicted(at(2)), now: at(2),
@@ -230,11 +230,11 @@ func TestGrace(t *testing.T) {
 		"even if it is deleted with more": {
 			world: newWorld(never, "a").runs("a", 0, t0).deleted(t0, 30).stopping("a", at(30)).evicted(at(10)), now: at(12), want: time.Second,
 		},
-		"the pod's own where somebody else failed it": {
-			world: newWorld(never, "a").runs("a", 0, t0).overruled(corev1.PodFailed), now: at(100), want: 30 * time.Second,
+		"the pod's own if another client failed it": {
+			world: newWorld(never, "a").runs("a", 0, t0).endedExternally(corev1.PodFailed), now: at(100), want: 30 * time.Second,
 		},
 		"and no more for its sidecar than was left to its main container": {
-			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).stopping("a", at(25)).exited("a", 0, 0, at(10)).overruled(corev1.PodFailed),
+			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).stopping("a", at(25)).exited("a", 0, 0, at(10)).endedExternally(corev1.PodFailed),
 			now:   at(15), want: 10 * time.Second,
 		},
 		"a sidecar gets what its pod's main container has left": {
@@ -250,7 +250,7 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-func TestStopIsSaidOnce(t *testing.T) {
+func TestStopIsDecidedOnce(t *testing.T) {
 	w := newWorld(never, "a").runs("a", 0, t0).deleted(t0, 30)
 	w.stopping("a", at(30))
 	if d := w.decide(at(1)); len(d.Stop) != 0 {

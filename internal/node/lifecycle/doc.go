@@ -1,10 +1,10 @@
 // Package lifecycle decides what happens to a pod next.
 //
-// It is pure: Decide takes what is known about one pod (its spec, the attempts at its containers, the time) and
-// returns what to start, what to stop, which status to report and when to look again. It never asks a clock, a
-// client or a runtime; the node (internal/node) carries its decisions out.
+// It is pure: Decide takes what is known about one pod (its spec, the attempts at its containers, the time) and returns
+// what to start, what to stop, which status to report and when to decide again. It never asks a clock, a client or a
+// runtime; the node (internal/node) applies its decisions.
 //
-//	            placed                 init containers done          every main container ended for good
+//	         admitted                init containers done          every main container ended for good
 //	waiting ───────────────▶ Pending ─────────────────────▶ Running ──────────────────────┐
 //	   │                        │                              │                           ▼
 //	   │ deleted, refused       │ init failed, deadline,       │ deadline, deleted,    sidecars stop,
@@ -13,6 +13,6 @@
 //	 Failed ◀──────── nothing runs any more ◀──── stop what runs, main containers first    ▼
 //	                                                                            Succeeded or Failed
 //
-// Invariants: a container has at most one running attempt; attempts are numbered upwards without gaps; a final phase
-// is reported only when nothing of the pod runs and nothing will be started.
+// Invariants: a container has at most one running attempt; attempts are numbered upwards without gaps; a final phase is
+// reported only when nothing of the pod runs and nothing will be started.
 package lifecycle

@@ -6,10 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// evictedReason is a kubelet's, which scripts look for.
+// evictedReason is the kubelet's reason, which scripts look for.
 const evictedReason = "Evicted"
 
-// evictionGrace is what a kubelet gives pods that take too much.
+// evictionGrace is the grace period that a kubelet gives pods that exceed their limits of disk space.
 const evictionGrace = time.Second
 
 func evicted(p *plan) *cause {
@@ -31,6 +31,7 @@ func RestoreEviction(pod *corev1.Pod) *Eviction {
 	if pod.Status.Reason != evictedReason {
 		return nil
 	}
-	// Whatever has ended since: the pod had not when this was written.
+	// At is zero, as every container that has exited by now did so after the eviction was stored: the pod had not
+	// terminated then.
 	return &Eviction{Message: pod.Status.Message}
 }

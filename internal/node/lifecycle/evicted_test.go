@@ -6,7 +6,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-func TestAnEvictionIsRecalled(t *testing.T) {
+func TestAnEvictionIsRestored(t *testing.T) {
 	w := newWorld(never, "a").runs("a", 0, t0).evicted(at(1))
 	w.pod.Status = w.decide(at(1)).Status
 	w.exited("a", 0, 143, at(2))
@@ -15,6 +15,6 @@ func TestAnEvictionIsRecalled(t *testing.T) {
 		t.Errorf("decided %+v", d)
 	}
 	if got := lifecycle.RestoreEviction(newWorld(never, "a").pod); got != nil {
-		t.Errorf("a pod that was not evicted recalls %+v", got)
+		t.Errorf("a pod that was not evicted restores %+v", got)
 	}
 }

@@ -12,13 +12,13 @@ type History struct {
 	Last *runtime.Status
 	// Previous is the attempt before Last, where it is still known.
 	Previous *runtime.Status
-	// CrashCount counts the restarts since the container last ran long enough to have its crashes forgotten.
+	// CrashCount counts the restarts since the container last ran for forgetCrashesAfter.
 	CrashCount int32
-	// StopBy is when the running attempt will have been killed; zero if it was not asked to stop.
+	// StopBy is when the running attempt will have been killed; zero if it was not told to stop.
 	StopBy time.Time
 }
 
-// Add takes in news about one attempt, in whatever order they come.
+// Add observes the status of one attempt. Statuses may come in any order.
 func (h *History) Add(s runtime.Status) {
 	switch {
 	case h.Last == nil:
@@ -35,13 +35,13 @@ func (h *History) Add(s runtime.Status) {
 	}
 }
 
-// Running tells whether the newest attempt has a live process.
+// Running reports whether the newest attempt has a live process.
 func (h History) Running() bool { return h.Last != nil && h.Last.State == runtime.Running }
 
-// Exited tells whether the newest attempt has ended.
+// Exited reports whether the newest attempt has exited.
 func (h History) Exited() bool { return h.Last != nil && h.Last.State == runtime.Exited }
 
-// next is the number of the attempt to come.
+// next returns the number of the next attempt.
 func (h History) next() int32 {
 	if h.Last == nil {
 		return 0

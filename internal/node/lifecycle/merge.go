@@ -9,7 +9,8 @@ import (
 )
 
 // Merge returns the status to write where decided is what Decide reported and stored is what the API server has.
-// Conditions of others stay, ours keep the time of their last change, and a final status stays as it is.
+// Conditions of other clients stay, ours keep their transition time unless their status changes, and a final status
+// stays as it is.
 func Merge(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
 	if podstatus.IsTerminal(stored.Phase) {
 		return stored
@@ -23,11 +24,11 @@ func Merge(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
 	return merged
 }
 
-// WaitingForTurn is the reason of a pod that will get its place once others have ended. One that never will is
-// unschedulable.
+// WaitingForTurn is the reason of the condition PodScheduled of a pod that can start once others have terminated. A pod
+// that can never start here is Unschedulable.
 const WaitingForTurn = "WaitingForTurn"
 
-// UnscheduledCondition is the condition of a pod that has no place.
+// UnscheduledCondition returns the condition PodScheduled of a pod that may not start yet.
 func UnscheduledCondition(generation int64, reason, message string) corev1.PodCondition {
 	return corev1.PodCondition{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: generation,

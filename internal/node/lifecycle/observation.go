@@ -12,13 +12,13 @@ import (
 type Observation struct {
 	Pod *corev1.Pod
 	Now time.Time
-	// Placed: the pod has its resources and may start.
-	Placed bool
-	// StartTime is when the pod was placed.
+	// Admitted: the pod has its resources and may start.
+	Admitted bool
+	// StartTime is when the pod was admitted.
 	StartTime time.Time
 	// Containers by name; a container that is missing was never started.
 	Containers map[string]History
-	// StartFailures tell, by container name, why a start has not been possible so far.
+	// StartFailures are, by container name, why a start has failed so far.
 	StartFailures map[string]StartFailure
 	// Refusal is why this node cannot run the pod at all; nil if it can.
 	Refusal *Refusal
@@ -28,7 +28,7 @@ type Observation struct {
 	Host Host
 }
 
-// Host is what a pod's status tells of its node.
+// Host is what a pod's status says of its node.
 type Host struct {
 	// IP is the address of the machine, which its pods share.
 	IP string
@@ -36,7 +36,8 @@ type Host struct {
 	Runtime string
 }
 
-// StartFailure is why a container cannot start yet. It is tried again, not counted as a failure.
+// StartFailure is why a container cannot start yet. The start is tried again, and does not count as a failure of the
+// container.
 type StartFailure struct {
 	// Reason is a waiting reason: CreateContainerConfigError …
 	Reason  string
@@ -50,10 +51,10 @@ type Refusal struct {
 	Message string
 }
 
-// Eviction ends a pod that takes more than it may.
+// Eviction ends a pod that exceeds its limits of disk space.
 type Eviction struct {
 	Message string
-	// At is when it was decided. What has ended before has ended by itself.
+	// At is when it was decided. A container that exited before has exited by itself.
 	At time.Time
 }
 
@@ -61,13 +62,13 @@ type Eviction struct {
 type Decision struct {
 	Stop  []Stop
 	Start []Start
-	// Status is what to report. Shell and core share the conditions: see Merge.
+	// Status is the status to report. Merge combines its conditions with those of other clients.
 	Status corev1.PodStatus
 	// Ended: nothing of the pod runs or ever will; Status is final.
 	Ended bool
-	// RequeueAt is when to decide again though nothing else happens; zero is never.
+	// RequeueAt is when to decide again if nothing happens before; zero is never.
 	RequeueAt time.Time
-	// Events are to become events, each once.
+	// Events are to be recorded, each once.
 	Events []Event
 }
 
@@ -85,13 +86,13 @@ type Stop struct {
 
 // Event is an event about the pod.
 type Event struct {
-	// Key is the same for the same occurrence, however often it is decided upon.
+	// Key is the same for the same occurrence, however often that is part of a decision.
 	Key     EventKey
 	Type    string
 	Message string
 }
 
-// EventKey tells occurrences apart.
+// EventKey identifies an occurrence.
 type EventKey struct {
 	Reason    string
 	Container string

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// history plays a pod against a machine on which anything may happen, and checks every decision on the way.
+// history simulates a pod on a machine where anything may happen, and checks every decision.
 type history struct {
 	*world
 	t        *rapid.T
@@ -50,7 +50,7 @@ func TestAnyLife(t *testing.T) {
 			h.act()
 			h.step()
 		}
-		h.settle()
+		h.runToEnd()
 	})
 }
 
@@ -97,7 +97,7 @@ func (h *history) running() []string {
 	return names
 }
 
-// step decides, checks the decision and carries it out.
+// step decides, checks the decision and applies it.
 func (h *history) step() lifecycle.Decision {
 	d := h.decide(h.now)
 	if diff := cmp.Diff(d, h.decide(h.now)); diff != "" {
@@ -139,7 +139,8 @@ func (h *history) checkStarts(d lifecycle.Decision) {
 	}
 }
 
-// checkOrder: whatever stands before a container in the pod's order has done its part.
+// checkOrder checks that all init containers before a container have succeeded, and that all sidecars before it have
+// started.
 func (h *history) checkOrder(name string) {
 	for i := range h.pod.Spec.InitContainers {
 		c := &h.pod.Spec.InitContainers[i]
@@ -201,8 +202,8 @@ func (h *history) checkStatus(d lifecycle.Decision) {
 	}
 }
 
-// settle: when every container succeeds from now on, and ends when it is told to, the pod comes to its end.
-func (h *history) settle() {
+// runToEnd checks that the pod terminates if every container succeeds from now on, and stops when it is told to.
+func (h *history) runToEnd() {
 	for range 200 {
 		d := h.step()
 		if d.Ended {
@@ -220,7 +221,7 @@ func (h *history) settle() {
 	h.t.Fatal("the pod does not come to its end")
 }
 
-// succeed ends what runs, but for the sidecars that have not been asked to stop.
+// succeed ends all running containers, except sidecars that were not told to stop.
 func (h *history) succeed() (any bool) {
 	for _, name := range h.running() {
 		c := h.containers[name]

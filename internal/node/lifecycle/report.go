@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubectl/pkg/util/qos"
 )
 
-// report writes the pod's status from the state of its containers, as they were observed.
+// report sets the pod's status from the observed state of its containers.
 func (p *plan) report() {
 	s := &p.Status
 	s.ObservedGeneration = p.Pod.Generation
@@ -26,9 +26,9 @@ func (p *plan) report() {
 		s.HostIPs = []corev1.HostIP{{IP: p.Host.IP}}
 		s.PodIPs = []corev1.PodIP{{IP: p.Host.IP}}
 	}
-	for _, u := range p.containers {
-		status := p.containerStatus(u)
-		if u.role == main {
+	for _, c := range p.containers {
+		status := p.containerStatus(c)
+		if c.role == main {
 			s.ContainerStatuses = append(s.ContainerStatuses, status)
 		} else {
 			s.InitContainerStatuses = append(s.InitContainerStatuses, status)
@@ -38,7 +38,7 @@ func (p *plan) report() {
 	s.Conditions = p.conditions()
 }
 
-// metaTime is a time as the API keeps it, so that what is stored compares equal to what is reported.
+// metaTime truncates a time as the API does, so that a stored status compares equal to the same decided one.
 func metaTime(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }
 
 func (p *plan) phase() corev1.PodPhase {
@@ -48,8 +48,8 @@ func (p *plan) phase() corev1.PodPhase {
 	if !p.initialized() {
 		return corev1.PodPending
 	}
-	for _, u := range p.containers {
-		if u.role == main && u.Last == nil {
+	for _, c := range p.containers {
+		if c.role == main && c.Last == nil {
 			return corev1.PodPending
 		}
 	}
@@ -60,8 +60,8 @@ func (p *plan) finalPhase() corev1.PodPhase {
 	if p.end.phase != "" {
 		return p.end.phase
 	}
-	for _, u := range p.containers {
-		if u.role == main && (u.Last == nil || u.Last.ExitCode != 0) {
+	for _, c := range p.containers {
+		if c.role == main && (c.Last == nil || c.Last.ExitCode != 0) {
 			return corev1.PodFailed
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// restarts tells whether a container that ended with the exit code is started again: its first matching rule
-// decides, then its own policy, then the pod's.
+// restarts reports whether a container that exited with this code is started again: its first matching rule decides,
+// then its own policy, then the pod's.
 func restarts(pod *corev1.Pod, c *corev1.Container, exitCode int32) bool {
 	for _, rule := range c.RestartPolicyRules {
 		if rule.Action == corev1.ContainerRestartRuleActionRestart && matches(rule.ExitCodes, exitCode) {

@@ -6,31 +6,31 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// minGracePeriod is what a container gets to end in even when the pod's grace is used up.
+// minGracePeriod is what a container gets even if the pod's grace period is over.
 const minGracePeriod = 2 * time.Second
 
-// stop ends what runs: all but the sidecars at once, then the sidecars one by one, the last one first.
+// stop stops the running containers: all but the sidecars at once, then the sidecars one by one, the last one first.
 func (p *plan) stop() {
 	running, last := 0, -1
-	for i, u := range p.containers {
-		if !u.Running() {
+	for i, c := range p.containers {
+		if !c.Running() {
 			continue
 		}
 		running++
-		if u.role == sidecar {
+		if c.role == sidecar {
 			last = i
 			continue
 		}
-		p.stopUnit(u)
+		p.stopContainer(c)
 	}
 	p.Ended = running == 0
-	if last >= 0 && len(p.runningWorkers()) == 0 {
-		p.stopUnit(p.containers[last])
+	if last >= 0 && len(p.runningExceptSidecars()) == 0 {
+		p.stopContainer(p.containers[last])
 	}
 }
 
-// announceEnd tells of an end that has a reason of its own.
-func (p *plan) announceEnd() {
+// recordEnd adds an event for an end that has a reason.
+func (p *plan) recordEnd() {
 	if p.end.reason != "" {
 		p.Events = append(p.Events, Event{
 			Key: EventKey{Reason: p.end.reason}, Type: corev1.EventTypeWarning, Message: p.end.message,
@@ -38,18 +38,18 @@ func (p *plan) announceEnd() {
 	}
 }
 
-func (p *plan) runningWorkers() []container {
+func (p *plan) runningExceptSidecars() []container {
 	var workers []container
-	for _, u := range p.containers {
-		if u.role != sidecar && u.Running() {
-			workers = append(workers, u)
+	for _, c := range p.containers {
+		if c.role != sidecar && c.Running() {
+			workers = append(workers, c)
 		}
 	}
 	return workers
 }
 
-// stopUnit asks for the container's end unless it has been asked to end as soon already.
-func (p *plan) stopUnit(u container) {
+// stopContainer stops the container, unless it was already told to stop by then or earlier.
+func (p *plan) stopContainer(c container) {
 	by, least := p.end.deadline, p.Now.Add(minGracePeriod)
 	if p.end.shortGrace {
 		least = p.Now.Add(evictionGrace)
@@ -57,15 +57,15 @@ func (p *plan) stopUnit(u container) {
 	if by.Before(least) {
 		by = least
 	}
-	// A second of slack: a deadline that is only computed a little differently is the same.
-	if !u.StopBy.IsZero() && !by.Before(u.StopBy.Add(-time.Second)) {
+	// One second of tolerance: a deadline may come out slightly different when it is computed again.
+	if !c.StopBy.IsZero() && !by.Before(c.StopBy.Add(-time.Second)) {
 		return
 	}
-	p.Stop = append(p.Stop, Stop{ID: u.Last.ID, Grace: by.Sub(p.Now)})
-	p.Events = append(p.Events, Killing(u.c.Name, u.Last.Attempt))
+	p.Stop = append(p.Stop, Stop{ID: c.Last.ID, Grace: by.Sub(p.Now)})
+	p.Events = append(p.Events, Killing(c.spec.Name, c.Last.Attempt))
 }
 
-// Killing tells that a container is stopped.
+// Killing returns the event for a container that is stopped.
 func Killing(container string, attempt int32) Event {
 	return Event{
 		Key:     EventKey{Reason: "Killing", Container: container, Attempt: attempt},

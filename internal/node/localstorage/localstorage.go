@@ -1,8 +1,8 @@
-// Package localstorage decides when a pod takes more of the machine's disk than its limits allow, by a kubelet's rules and
-// in its words.
+// Package localstorage decides when a pod exceeds its limits of disk space, by a kubelet's rules and with its messages.
 //
-// What a container takes is its logs and, if it has a root file system of its own, what it has written there; what a pod
-// takes is that of all its containers and its emptyDirs on disk. The rules, of which the first that applies counts:
+// The usage of a container is its logs and, if it has a root file system of its own, what it has written there. The
+// usage of a pod is that of all its containers and its emptyDirs on disk. The rules, of which the first that applies
+// counts:
 //
 //	emptyDir    more than its sizeLimit
 //	pod         more than its containers' limits together, if any of them has one; init containers count as in requests
@@ -17,7 +17,7 @@ import (
 	podresources "k8s.io/component-helpers/resource"
 )
 
-// Usage is what a pod takes of the disk, in bytes.
+// Usage is how much disk space a pod uses, in bytes.
 type Usage struct {
 	// Containers, init containers included, and EmptyDirs by their names.
 	Containers, EmptyDirs map[string]int64
@@ -32,7 +32,7 @@ func (u Usage) total() (sum int64) {
 	return sum
 }
 
-// IsLimited reports whether there is anything that the pod can exceed.
+// IsLimited reports whether the pod has any limit of disk space.
 func IsLimited(pod *corev1.Pod) bool {
 	for i := range pod.Spec.Volumes {
 		if _, limited := sizeLimit(&pod.Spec.Volumes[i]); limited {
@@ -49,12 +49,12 @@ func IsLimited(pod *corev1.Pod) bool {
 	return false
 }
 
-// OnDisk reports whether a volume is an emptyDir that takes disk space.
+// OnDisk reports whether a volume is an emptyDir on disk.
 func OnDisk(v *corev1.Volume) bool {
 	return v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
 }
 
-// Exceeded says which limit of the pod is exceeded; empty is none.
+// Exceeded returns a message about the limit that the pod exceeds; empty if there is none.
 func Exceeded(pod *corev1.Pod, u Usage) string {
 	for _, rule := range []func(*corev1.Pod, Usage) string{emptyDirExceeded, podExceeded, containerExceeded} {
 		if message := rule(pod, u); message != "" {
@@ -74,7 +74,7 @@ func emptyDirExceeded(pod *corev1.Pod, u Usage) string {
 	return ""
 }
 
-// sizeLimit is that of an emptyDir on disk. Zero is none.
+// sizeLimit returns the limit of an emptyDir on disk. Zero means no limit.
 func sizeLimit(v *corev1.Volume) (resource.Quantity, bool) {
 	if !OnDisk(v) || v.EmptyDir.SizeLimit == nil || v.EmptyDir.SizeLimit.Sign() <= 0 {
 		return resource.Quantity{}, false

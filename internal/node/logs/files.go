@@ -12,14 +12,14 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/crilog"
 )
 
-// cursor goes through the lines of a log, file by file, and can go on where it once came to the end.
+// cursor reads the lines of a log, file by file. After it has come to the end it can read on when there is more.
 type cursor struct {
 	path    string
 	file    *os.File
 	buffer  *bufio.Reader
 	pending []byte
-	// aside: nothing is written to the current file any more.
-	aside bool
+	// rotated: nothing is written to the current file any more.
+	rotated bool
 }
 
 // line returns the next whole line without its end, or io.EOF while there is none.
@@ -39,7 +39,7 @@ func (c *cursor) line() ([]byte, error) {
 			return line, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
-			if err := c.leave(); err != nil {
+			if err := c.finishFile(); err != nil {
 				return nil, err
 			}
 		default:
@@ -48,14 +48,14 @@ func (c *cursor) line() ([]byte, error) {
 	}
 }
 
-// leave goes on to the next file at the end of the current one. What was written to it until it was set aside is read
-// first. io.EOF if it is the newest.
-func (c *cursor) leave() error {
-	if c.aside {
+// finishFile goes on to the next file at the end of the current one, but first reads what was written to the current
+// one before it was rotated. It returns io.EOF if the current file is the newest.
+func (c *cursor) finishFile() error {
+	if c.rotated {
 		return c.advance()
 	}
 	_, err := c.next()
-	c.aside = err == nil
+	c.rotated = err == nil
 	return err
 }
 
@@ -67,7 +67,7 @@ func (c *cursor) advance() error {
 			return err
 		}
 		f, failed := os.Open(next)
-		// The name may have passed to another file, or the file been removed, before it was opened.
+		// The file may have been rotated or removed before it was opened.
 		if again, err := c.next(); err != nil || again != next {
 			if failed == nil {
 				_ = f.Close()
@@ -81,7 +81,7 @@ func (c *cursor) advance() error {
 			return fmt.Errorf("open log: %w", failed)
 		}
 		c.close()
-		c.file, c.buffer, c.pending, c.aside = f, bufio.NewReaderSize(f, 32<<10), nil, false
+		c.file, c.buffer, c.pending, c.rotated = f, bufio.NewReaderSize(f, 32<<10), nil, false
 		return nil
 	}
 }

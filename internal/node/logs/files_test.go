@@ -34,7 +34,7 @@ func TestWhatIsWrittenUntilAFileIsSetAsideIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	add("c\n")
-	if err := c.leave(); err != nil {
+	if err := c.finishFile(); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"b", "c"} {

@@ -1,6 +1,6 @@
 package logs
 
-// GoneError is why a log is not there any more.
+// GoneError says why a log was removed.
 type GoneError string
 
 func (e GoneError) Error() string { return string(e) }

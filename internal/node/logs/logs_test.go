@@ -95,7 +95,7 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// A follower sees every line once, over a rotation, and comes to its end with the container.
+// A follower reads every line once, over a rotation, and ends with the container.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
 	ended := make(chan struct{})
@@ -153,7 +153,7 @@ func TestOptionsFrom(t *testing.T) {
 	}
 }
 
-// Whatever is in a log file, a reader comes to its end without an error.
+// Whatever is in a log file, reading it ends without an error.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(line(0, "stdout", "F", "x")), int64(-1))
 	f.Add([]byte("2026-01-02T15:04:05Z stdout F"), int64(1))

@@ -16,7 +16,7 @@ type printer struct {
 	skip int64
 	// left is how many bytes may still be written; negative is no limit.
 	left int64
-	// midLine tells of each stream whether its line goes on.
+	// midLine holds for each stream whether its line continues in the next record.
 	midLine map[string]bool
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lookEvery is how often a follower looks for new lines.
-const lookEvery = 100 * time.Millisecond
+// pollEvery is how often a follower looks for new lines.
+const pollEvery = 100 * time.Millisecond
 
 // Open reads the log at path. Ended is closed when the container writes no more; a follower reads on until then.
 // Closing the reader or ending ctx stops it.
@@ -50,7 +50,7 @@ func stream(ctx context.Context, path string, ended <-chan struct{}, opts Option
 	c := &cursor{path: path}
 	defer c.close()
 	for {
-		// Asked before reading: what was written until the end is read in this round.
+		// Checked before reading, so that the last round reads all that was written before the end.
 		last := !opts.Follow || isClosed(ended)
 		err := drain(ctx, c, out)
 		full := errors.Is(err, errFull)
@@ -66,7 +66,7 @@ func stream(ctx context.Context, path string, ended <-chan struct{}, opts Option
 	}
 }
 
-// drain prints what there is.
+// drain prints the log up to its present end.
 func drain(ctx context.Context, c *cursor, out *printer) error {
 	for {
 		line, err := c.line()
@@ -81,7 +81,7 @@ func drain(ctx context.Context, c *cursor, out *printer) error {
 		}
 		r, err := parse(line)
 		if err != nil {
-			// A line that a crash has cut in two is no reason to withhold the others.
+			// A crash may have cut off this line, but the others are intact.
 			continue
 		}
 		if err := out.print(r); err != nil {
@@ -90,7 +90,7 @@ func drain(ctx context.Context, c *cursor, out *printer) error {
 	}
 }
 
-// count returns how many whole lines the log holds that are wanted.
+// count returns how many whole lines of the log the options select.
 func count(path string, opts Options) (int64, error) {
 	c := &cursor{path: path}
 	defer c.close()
@@ -110,7 +110,7 @@ func count(path string, opts Options) (int64, error) {
 }
 
 func wait(ctx context.Context, ended <-chan struct{}) error {
-	timer := time.NewTimer(lookEvery)
+	timer := time.NewTimer(pollEvery)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -22,7 +22,7 @@ func parse(line []byte) (record, error) {
 	stream, rest, ok2 := bytes.Cut(rest, []byte(" "))
 	tag, text, ok3 := bytes.Cut(rest, []byte(" "))
 	if !ok1 || !ok2 || !ok3 {
-		// A line of nothing may have lost its last space.
+		// The tag of an empty line may lack the space after it.
 		if !ok1 || !ok2 || len(rest) == 0 {
 			return record{}, fmt.Errorf("log line %.60q: want time, stream, tag and text", line)
 		}

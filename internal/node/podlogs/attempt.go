@@ -22,8 +22,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// AttemptLogs returns what one attempt at a container of a pod has printed, though the pod may be gone. Opts names the
-// container; the first attempt at it is 0, and a negative number stands for the last that has printed something.
+// AttemptLogs returns what one attempt at a container of a pod has printed, even if the pod is gone. Opts names the
+// container. The first attempt is 0; a negative number means the last one that has printed something.
 func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
 	if !cache.WaitForCacheSync(ctx.Done(), s.synced...) {
 		return nil, ctx.Err()
@@ -41,19 +41,19 @@ func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.P
 	}
 	ended, known := s.live.Ended(id)
 	if !known {
-		ended = over
+		ended = closedChan
 		if err := s.whyGone(dir, of); err != nil {
 			return nil, err
 		}
 	}
 	if trimmed(filepath.Join(dir, opts.Container), id.Attempt) {
-		return nil, logs.GoneError("the logs of the pod exceeded 64 MiB, and those of earlier starts go first")
+		return nil, logs.GoneError("the logs of the pod exceeded 64 MiB, so those of its earlier starts were removed")
 	}
 	path := filepath.Join(dir, opts.Container, fileOf(id.Attempt))
 	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
 }
 
-// lastIn is the number of the newest log in a container's folder.
+// lastIn returns the number of the newest log in a container's folder.
 func lastIn(dir string) int32 {
 	last := 0
 	entries, _ := os.ReadDir(dir) //nolint:errcheck // Where there is no folder, nothing was printed.
@@ -66,7 +66,7 @@ func lastIn(dir string) int32 {
 	return int32(last)
 }
 
-// whyGone returns nothing where there is a log, or where the pod printed none.
+// whyGone returns a GoneError if the log was removed, and nil if it exists or the pod has printed nothing.
 func (s *Store) whyGone(dir string, of *stintv1.PodResult) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -82,5 +82,5 @@ func (s *Store) whyGone(dir string, of *stintv1.PodResult) error {
 	case dropped.IsZero() || ended.After(dropped):
 		return nil
 	}
-	return logs.GoneError("--keep-logs was exceeded, and older logs go first")
+	return logs.GoneError("the logs of deleted pods exceeded --keep-logs, so the oldest were removed")
 }

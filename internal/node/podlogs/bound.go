@@ -9,27 +9,27 @@ import (
 // block is what the smallest file or folder takes on most disks. Counting in blocks bounds the number of files too.
 const block = 4 << 10
 
-// trim drops the logs of the pods that ended first until the others fit. Before all are counted it cannot tell which
-// those are.
-func (k *Keeper) trim() {
-	if k.Frozen || !k.counted {
+// trim removes the logs of the pods that terminated first until the others fit. It waits until all are counted, as it
+// cannot know the oldest before that.
+func (r *Retention) trim() {
+	if r.Frozen || !r.counted {
 		return
 	}
 	var until time.Time
-	for k.kept.bytes > k.Limit {
-		l := k.kept.oldest[0]
-		k.kept.remove(l)
-		k.trash.Add(l.folder, l.dropAfter)
-		until = l.mark.Ended
+	for r.retained.bytes > r.Limit {
+		l := r.retained.oldest[0]
+		r.retained.remove(l)
+		r.removals.Add(l.folder, l.dropAfter)
+		until = l.owner.Ended
 	}
-	if until.After(k.dropped) {
-		k.dropUntil(until)
+	if until.After(r.dropped) {
+		r.dropUntil(until)
 	}
 }
 
-// measure returns what a pod's folder takes.
+// measure returns how many bytes of the disk a pod's log folder takes.
 func measure(dir string) (int64, error) {
-	bytes := int64(block) // the mark
+	bytes := int64(block) // the file of the owner
 	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func measure(dir string) (int64, error) {
 		if e.IsDir() {
 			size = block
 		}
-		if e.Name() != markName {
+		if e.Name() != ownerName {
 			bytes += (size + block - 1) / block * block
 		}
 		return nil

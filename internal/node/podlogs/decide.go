@@ -11,39 +11,39 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// restoreLog decides on a folder that was found.
-func (k *Keeper) restoreLog(ctx context.Context, folder string) {
-	m, err := readMark(filepath.Join(k.dir, folder))
+// restoreLog decides about a folder whose owner is not known yet.
+func (r *Retention) restoreLog(ctx context.Context, folder string) {
+	owner, err := readOwner(filepath.Join(r.dir, folder))
 	if err != nil {
-		// Its pod went while no node ran, or the node died before it could say so.
-		m = k.guessJob(folder)
+		// The pod was deleted while no node ran, or the node died before it could write the owner.
+		owner = r.guessJob(folder)
 	}
-	k.settle(ctx, folder, m, time.Time{})
+	r.retainOrRemove(ctx, folder, owner, time.Time{})
 }
 
-// settle keeps a folder, or drops it at a time.
-func (k *Keeper) settle(ctx context.Context, folder string, m mark, dropAt time.Time) {
-	if !k.jobExists(ctx, folder, m) {
-		k.trash.Add(folder, dropAt)
+// retainOrRemove retains a folder if its Job exists, and otherwise removes it at a time.
+func (r *Retention) retainOrRemove(ctx context.Context, folder string, owner logOwner, dropAt time.Time) {
+	if !r.jobExists(ctx, folder, owner) {
+		r.removals.Add(folder, dropAt)
 		return
 	}
-	size, err := measure(filepath.Join(k.dir, folder))
+	size, err := measure(filepath.Join(r.dir, folder))
 	if errors.Is(err, fs.ErrNotExist) {
-		return // It printed nothing.
+		return // The pod has printed nothing.
 	}
 	if err == nil {
-		err = writeMark(filepath.Join(k.dir, folder), m)
+		err = writeOwner(filepath.Join(r.dir, folder), owner)
 	}
 	if err != nil {
-		slog.Warn("keep the log of a deleted pod", "folder", folder, "error", err)
+		slog.Warn("retain the log of a deleted pod", "folder", folder, "error", err)
 	}
-	k.kept.add(&retainedLog{folder: folder, mark: m, bytes: size, dropAfter: dropAt})
-	k.trim()
+	r.retained.add(&retainedLog{folder: folder, owner: owner, bytes: size, dropAfter: dropAt})
+	r.trim()
 }
 
-func (k *Keeper) jobGone(uid types.UID) {
-	for l := range k.kept.ofJob[uid] {
-		k.kept.remove(l)
-		k.trash.Add(l.folder, time.Time{})
+func (r *Retention) jobDeleted(uid types.UID) {
+	for l := range r.retained.ofJob[uid] {
+		r.retained.remove(l)
+		r.removals.Add(l.folder, time.Time{})
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// The file dropped tells up to which end of pods logs were dropped because they were too many. Of a pod that ended later
-// and has no folder one can say that it printed nothing.
+// droppedName is the file with the time up to which the logs of terminated pods were removed, as there were too many. A
+// pod that terminated later and has no folder has printed nothing.
 const droppedName = "dropped"
 
-// noLogsRetained stands there while a node keeps no logs of deleted pods.
+// noLogsRetained is in that file while no logs of deleted pods are retained.
 var noLogsRetained = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// readDropped is zero where nothing was dropped.
+// readDropped returns the time in the file; zero if no logs were removed.
 func readDropped(dir string) time.Time {
 	text, err := datadir.ReadFile(filepath.Join(dir, droppedName))
 	if err != nil {
@@ -44,23 +44,23 @@ func writeDropped(dir string, t time.Time) error {
 	return replace(filepath.Join(dir, droppedName), text)
 }
 
-// open notes whether logs are kept from now on. See dropped.
-func (k *Keeper) open() {
-	if k.Frozen {
+// recordLimit updates the file if a limit of 0 was set or lifted since the last run.
+func (r *Retention) recordLimit() {
+	if r.Frozen {
 		return
 	}
-	k.dropped = readDropped(k.dir)
+	r.dropped = readDropped(r.dir)
 	switch {
-	case k.Limit == 0 && !k.dropped.Equal(noLogsRetained):
-		k.dropUntil(noLogsRetained)
-	case k.Limit > 0 && k.dropped.Equal(noLogsRetained):
-		k.dropUntil(now())
+	case r.Limit == 0 && !r.dropped.Equal(noLogsRetained):
+		r.dropUntil(noLogsRetained)
+	case r.Limit > 0 && r.dropped.Equal(noLogsRetained):
+		r.dropUntil(now())
 	}
 }
 
-func (k *Keeper) dropUntil(t time.Time) {
-	k.dropped = t
-	if err := writeDropped(k.dir, t); err != nil {
-		slog.Warn("note that logs were dropped", "error", err)
+func (r *Retention) dropUntil(t time.Time) {
+	r.dropped = t
+	if err := writeDropped(r.dir, t); err != nil {
+		slog.Warn("store that logs were removed", "error", err)
 	}
 }

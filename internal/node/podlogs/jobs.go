@@ -14,38 +14,38 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// jobExists reports whether the Job of a log exists and is to stay.
-func (k *Keeper) jobExists(ctx context.Context, folder string, m mark) bool {
-	if m.JobUID == "" {
+// jobExists reports whether the Job of a log exists and is not being deleted.
+func (r *Retention) jobExists(ctx context.Context, folder string, owner logOwner) bool {
+	if owner.JobUID == "" {
 		return false
 	}
 	namespace, _, _ := splitFolder(folder)
-	is := func(job *batchv1.Job) bool { return job.UID == m.JobUID && job.DeletionTimestamp == nil }
-	if job := k.known(namespace, m.Job); job != nil && is(job) {
+	is := func(job *batchv1.Job) bool { return job.UID == owner.JobUID && job.DeletionTimestamp == nil }
+	if job := r.cachedJob(namespace, owner.Job); job != nil && is(job) {
 		return true
 	}
 	// The informer of Jobs may be behind that of pods.
-	job, err := k.Jobs.Get(context.WithoutCancel(ctx), namespace, m.Job)
+	job, err := r.Jobs.Get(context.WithoutCancel(ctx), namespace, owner.Job)
 	if err != nil {
 		return !apierrors.IsNotFound(err)
 	}
 	return is(job)
 }
 
-func (k *Keeper) known(namespace, name string) *batchv1.Job {
-	obj, ok, err := k.Jobs.Informer().GetStore().GetByKey(cache.NewObjectName(namespace, name).String())
+func (r *Retention) cachedJob(namespace, name string) *batchv1.Job {
+	obj, ok, err := r.Jobs.Informer().GetStore().GetByKey(cache.NewObjectName(namespace, name).String())
 	if err != nil || !ok {
 		return nil
 	}
 	return obj.(*batchv1.Job)
 }
 
-// guessJob finds the Job of a log by the name that the controller gave the pod: JOB-RANDOM or JOB-INDEX-RANDOM. The mark is
-// empty where no Job fits.
-func (k *Keeper) guessJob(folder string) mark {
-	info, err := os.Stat(filepath.Join(k.dir, folder))
+// guessJob finds the Job of a log by the name that the controller gave the pod: JOB-RANDOM or JOB-INDEX-RANDOM. The
+// result is empty if no Job matches.
+func (r *Retention) guessJob(folder string) logOwner {
+	info, err := os.Stat(filepath.Join(r.dir, folder))
 	if err != nil {
-		return mark{}
+		return logOwner{}
 	}
 	namespace, pod, _ := splitFolder(folder)
 	name, _ := cutLast(pod)
@@ -54,14 +54,14 @@ func (k *Keeper) guessJob(folder string) mark {
 		job, index string
 		mode       batchv1.CompletionMode
 	}{{name, "", batchv1.NonIndexedCompletion}, {shorter, index, batchv1.IndexedCompletion}} {
-		job := k.known(namespace, c.job)
-		// The pod of an earlier Job of this name had printed before this one was made.
+		job := r.cachedJob(namespace, c.job)
+		// A log that is older than the Job is of an earlier Job of the same name.
 		if job == nil || info.ModTime().Before(job.CreationTimestamp.Time) || core.ModeOf(job) != c.mode {
 			continue
 		}
-		return mark{Job: job.Name, JobUID: job.UID, Index: c.index, Ended: info.ModTime().UTC().Truncate(time.Second)}
+		return logOwner{Job: job.Name, JobUID: job.UID, Index: c.index, Ended: info.ModTime().UTC().Truncate(time.Second)}
 	}
-	return mark{}
+	return logOwner{}
 }
 
 func cutLast(name string) (before, after string) {

@@ -14,17 +14,17 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// over is the end of an attempt that has ended.
-var over = func() chan struct{} {
+// closedChan stands for the end of an attempt that has ended already.
+var closedChan = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// PodLogs returns what one container of the pod has printed. With opts.Follow the reader goes on until the
-// container has ended or ctx is over.
+// PodLogs returns what one container of the pod has printed. With opts.Follow the reader goes on until the container
+// has exited or ctx has ended.
 func (s *Store) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
-	// To a node that has just started no container runs, and a follower would not wait for its end.
+	// Before the sync the node knows of no running container, and a follower would end at once.
 	if !cache.WaitForCacheSync(ctx.Done(), s.synced...) {
 		return nil, ctx.Err()
 	}
@@ -34,12 +34,12 @@ func (s *Store) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLo
 	}
 	ended, known := s.live.Ended(id)
 	if !known {
-		ended = over
+		ended = closedChan
 	}
 	return logs.Open(ctx, s.Path(pod, id.Container, id.Attempt), ended, logs.OptionsFrom(opts, now())), nil
 }
 
-// attemptOf finds the attempt whose log is asked for. The node knows more than the pod's status, which lags behind.
+// attemptOf returns the attempt whose log is asked for. The node is asked first, as the pod's status lags behind.
 func (s *Store) attemptOf(pod *corev1.Pod, opts *corev1.PodLogOptions) (runtime.ID, error) {
 	id := runtime.ID{PodUID: pod.UID, Container: opts.Container}
 	var started bool
@@ -65,7 +65,7 @@ func (s *Store) attemptOf(pod *corev1.Pod, opts *corev1.PodLogOptions) (runtime.
 	return id, nil
 }
 
-// waitsToRestart: between two attempts the last one is the previous one already.
+// waitsToRestart reports whether the container waits for its next start. Then the newest attempt is the previous one.
 func waitsToRestart(pod *corev1.Pod, id runtime.ID) bool {
 	s := statusOf(pod, id.Container)
 	return s != nil && s.State.Waiting != nil && s.RestartCount == id.Attempt

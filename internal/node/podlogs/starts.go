@@ -16,8 +16,8 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// podLogBytes bounds the logs of a pod that has not been deleted. The last two starts of each container are kept beyond
-// it: each has a bound of its own.
+// podLogBytes bounds the logs of a pod that has not been deleted. The last two starts of each container are kept even
+// beyond it, as log rotation bounds each of them.
 const podLogBytes = 64 << 20
 
 // startLog is a file of the log of one start of a container.
@@ -29,7 +29,7 @@ type startLog struct {
 	written   time.Time
 }
 
-// TrimStarts removes logs of earlier starts of a pod's containers, before one begins another.
+// TrimStarts removes logs of earlier starts of a pod's containers. It is called before another start.
 func (s *Store) TrimStarts(pod *corev1.Pod) {
 	dir := filepath.Join(s.dir, folderOf(pod.Namespace, pod.Name, pod.UID))
 	for _, old := range outdated(startLogs(dir), podLogBytes) {
@@ -43,7 +43,7 @@ func (s *Store) TrimStarts(pod *corev1.Pod) {
 	}
 }
 
-// trimmedName is the file in a container's log folder that holds up to which start logs were removed.
+// trimmedName is the file in a container's log folder with the number of the last start whose log was removed.
 const trimmedName = "trimmed"
 
 // trimmed reports whether the log of a start was removed.
@@ -53,8 +53,8 @@ func trimmed(dir string, start int32) bool {
 	return err == nil && bad == nil && int(start) <= upTo
 }
 
-// outdated returns what must go for the logs to stay within the bound, the oldest first. The newest start of each
-// container, and the one before it, stay.
+// outdated returns the files to remove so that the logs stay within the bound, the oldest first. The newest start of
+// each container, and the one before it, stay.
 func outdated(files []startLog, bound int64) []startLog {
 	newest, sum := map[string]int{}, int64(0)
 	for _, f := range files {
@@ -77,7 +77,7 @@ func startLogs(dir string) []startLog {
 	var files []startLog
 	containers, _ := os.ReadDir(dir) //nolint:errcheck // Where there is no folder, nothing was printed.
 	for _, c := range containers {
-		entries, _ := os.ReadDir(filepath.Join(dir, c.Name())) //nolint:errcheck // As above; or a file of the keeper's.
+		entries, _ := os.ReadDir(filepath.Join(dir, c.Name())) //nolint:errcheck // As above, or c is a file, such as kept.json.
 		for _, e := range entries {
 			number, _, _ := strings.Cut(e.Name(), ".log")
 			start, err := strconv.Atoi(number)

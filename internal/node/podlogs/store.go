@@ -17,43 +17,44 @@ import (
 // Store reads what containers have printed.
 type Store struct {
 	dir string
-	// live are the attempts that the node knows of; nil where no node runs.
+	// live are the attempts that the node knows of; noAttempts if no node runs.
 	live Attempts
-	// synced tell that the node has heard of its pods.
+	// synced report whether the node has seen its pods.
 	synced []cache.InformerSynced
 }
 
-// Attempts has what is known of attempts at containers that the statuses of their pods may not say yet.
+// Attempts is what a node knows of attempts, which the statuses of their pods may not show yet.
 type Attempts interface {
 	// Newest returns the number of the newest attempt at a container, if there was one.
 	Newest(pod types.UID, container string) (attempt int32, started bool)
-	// Ended returns a channel that is closed once an attempt has ended, unless its pod is not known.
+	// Ended returns a channel that is closed once an attempt has ended. Known is false if the node does not know the
+	// pod.
 	Ended(id runtime.ID) (ended <-chan struct{}, known bool)
 }
 
-// Stored reads the logs that nodes have left in a data directory, where none runs now.
-func Stored(dataDir string) *Store { return Of(dataDir, none{}) }
+// Stored returns the store of a data directory whose node does not run.
+func Stored(dataDir string) *Store { return Of(dataDir, noAttempts{}) }
 
-// Of reads the logs of a node with this data directory. It answers once the informers of the node have synced.
+// Of returns the store of a node with this data directory. It answers once all of synced are true.
 func Of(dataDir string, live Attempts, synced ...cache.InformerSynced) *Store {
 	return &Store{dir: filepath.Join(dataDir, "logs"), live: live, synced: synced}
 }
 
-// none are the attempts where no node runs.
-type none struct{}
+// noAttempts are the attempts while no node runs.
+type noAttempts struct{}
 
 // Newest knows no attempt.
-func (none) Newest(types.UID, string) (int32, bool) { return 0, false }
+func (noAttempts) Newest(types.UID, string) (int32, bool) { return 0, false }
 
 // Ended knows no attempt.
-func (none) Ended(runtime.ID) (<-chan struct{}, bool) { return nil, false }
+func (noAttempts) Ended(runtime.ID) (<-chan struct{}, bool) { return nil, false }
 
-// Path is the file that an attempt at a container prints to.
+// Path returns the file that an attempt at a container prints to.
 func (s *Store) Path(pod *corev1.Pod, container string, attempt int32) string {
 	return filepath.Join(s.ContainerDir(pod, container), fileOf(attempt))
 }
 
-// ContainerDir is where all logs of a container are.
+// ContainerDir returns the folder of all logs of a container.
 func (s *Store) ContainerDir(pod *corev1.Pod, container string) string {
 	return filepath.Join(s.dir, folderOf(pod.Namespace, pod.Name, pod.UID), container)
 }
@@ -64,23 +65,23 @@ func folderOf(namespace, pod string, uid types.UID) string {
 	return namespace + "_" + pod + "_" + string(uid)
 }
 
-// splitFolder takes the name of a pod's folder apart.
+// splitFolder parses the name of a pod's folder.
 func splitFolder(folder string) (namespace, pod string, uid types.UID) {
 	namespace, rest, _ := strings.Cut(folder, "_")
 	pod, _, _ = strings.Cut(rest, "_")
 	return namespace, pod, types.UID(folder[strings.LastIndexByte(folder, '_')+1:])
 }
 
-// fallbackLines and fallbackBytes bound what of a log becomes the message of a container that left none.
+// fallbackLines and fallbackBytes bound the part of a log that becomes a termination message.
 const (
 	fallbackLines = 80
 	fallbackBytes = 2048
 )
 
-// LastWords is the end of the log of an attempt: the message of a container that left none.
-func (s *Store) LastWords(pod *corev1.Pod, container string, attempt int32) (string, error) {
+// Tail returns the end of the log of an attempt, to be its termination message.
+func (s *Store) Tail(pod *corev1.Pod, container string, attempt int32) (string, error) {
 	return logs.Last(s.Path(pod, container, attempt), fallbackLines, fallbackBytes)
 }
 
-// now is the one place where the package asks the clock for its decisions.
+// now is the only place where the package reads the clock for its decisions.
 func now() time.Time { return time.Now() }

@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// BenchmarkRuntime starts no-op containers and counts them when their exit events arrive.
+// BenchmarkRuntime starts containers that end at once, and counts them when their events arrive.
 func BenchmarkRuntime(b *testing.B) {
 	for name, c := range map[string]struct {
 		change   func(*process.Config)
@@ -59,7 +59,7 @@ func BenchmarkRuntime(b *testing.B) {
 	}
 }
 
-// BenchmarkImages is the same from an image.
+// BenchmarkImages is BenchmarkRuntime with containers from an image.
 func BenchmarkImages(b *testing.B) {
 	tree := imageTree(b)
 	volume := b.TempDir()
@@ -85,7 +85,7 @@ func BenchmarkImages(b *testing.B) {
 	}
 }
 
-// BenchmarkExec is the same without a runtime.
+// BenchmarkExec starts the same program without a runtime.
 func BenchmarkExec(b *testing.B) {
 	before := spentHere(b)
 	var left atomic.Int64
@@ -102,7 +102,7 @@ func BenchmarkExec(b *testing.B) {
 	report(b, before, spentHere(b))
 }
 
-// inParallel keeps 64 containers going until n have ended.
+// inParallel runs n containers, up to 64 at a time.
 func (m *machine) inParallel(n int, next func() runtime.Container) {
 	room := make(chan struct{}, 64)
 	go func() {
@@ -118,7 +118,7 @@ func (m *machine) inParallel(n int, next func() runtime.Container) {
 	}
 }
 
-// spent is CPU time: of this process, of the host, and of what they have waited for.
+// spent is the CPU time of this process, of the host, and of the children that both have reaped.
 type spent struct{ self, host, children time.Duration }
 
 func (m *machine) spent(b *testing.B) spent {

@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// decoyCgroup is a cgroup of version 2 beside those of the containers.
+// decoyCgroup makes a cgroup of version 2 beside those of the containers.
 func (m *machine) decoyCgroup(t *testing.T) string {
 	t.Helper()
 	for _, dir := range m.cgroups(m.runDir()) {

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/wire"
 )
 
-// establish connects to the living host of the data directory, or starts one.
+// establish connects to the host of the data directory, or starts one.
 func establish(ctx context.Context, l *launcher) (*link, error) {
 	limited, cancel := context.WithTimeout(ctx, l.config.StartTimeout)
 	defer cancel()
@@ -24,9 +24,9 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 		if err != nil {
 			return nil, err
 		}
-		link, err := connect(limited, dir, l.config.Dir, l.prefers())
+		link, err := connect(limited, dir, l.config.Dir, l.preferredProgram())
 		if err == nil {
-			link.child = l.settle(link)
+			link.child = l.startedHost(link)
 			return link, nil
 		}
 		if errors.As(err, &refused) && refused.stays {
@@ -42,24 +42,24 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 			if refused != nil {
 				err = refused
 			}
-			l.giveUp()
+			l.killStarted()
 			return nil, fmt.Errorf("it has not answered within %s: %w; if this machine is that slow, allow more with --start-timeout",
 				l.config.StartTimeout, cmp.Or(failed, err))
 		}
 	}
 }
 
-// refusedError: a host lives, and does not serve this control plane.
+// refusedError means that a host runs which does not serve this control plane.
 type refusedError struct {
 	reason string
-	// stays: the host has something to do, and makes no room for another one.
+	// stays is whether the host is busy, and so does not end to be replaced.
 	stays bool
 }
 
 func (e *refusedError) Error() string { return e.reason }
 
-// connect opens a link through the socket in runDir. A host of another program than the one that is preferred, if any is,
-// makes room for one of that if it has nothing to do.
+// connect opens a link through the socket in runDir. If the host was started from another program than preferred, and has
+// no containers, it is asked to end so that it can be replaced. An empty preferred is any program.
 func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, error) {
 	conn, welcome, err := greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
 	if err == nil && welcome.Refused == "" && welcome.Live == 0 && preferred != "" && welcome.Program != preferred {
@@ -70,7 +70,7 @@ func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, err
 		return nil, err
 	}
 	if welcome.Refused == "" {
-		return newLink(conn, modern(welcome)), nil
+		return newLink(conn, withDefaults(welcome)), nil
 	}
 	peer, err := conn.Peer()
 	conn.Close()
@@ -91,15 +91,15 @@ func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, err
 		return nil, err
 	}
 	conn.Close()
-	return nil, errors.New("the host process makes room for one of this version")
+	return nil, errors.New("the host process ends, to be replaced by one of this version")
 }
 
-// maxReplaceTries is how often a host that has nothing to do is asked to end: it may still be taking note that this control
-// plane has hung up.
+// maxReplaceTries is how often an idle host is asked to end. It may not have noticed yet that this control plane has closed
+// its former connection.
 const maxReplaceTries = 20
 
-// replace has a host of another version, which may lack what this one has, make room if it has nothing to do. Otherwise it
-// serves on.
+// replace asks a host of another version, which may lack features of this one, to end if it is idle. Otherwise it connects
+// to that host.
 func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wire.Welcome, err error) {
 	for range maxReplaceTries {
 		conn, w, err = greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir, Replace: true})
@@ -108,7 +108,7 @@ func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wi
 			return nil, w, err
 		case w.Refused != "":
 			conn.Close()
-			return nil, w, errors.New("the host process makes room for one of this version")
+			return nil, w, errors.New("the host process ends, to be replaced by one of this version")
 		case w.Live > 0:
 			return conn, w, nil
 		}
@@ -117,8 +117,8 @@ func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wi
 	return greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
 }
 
-// modern fills in what a host of an older version says nothing of.
-func modern(w wire.Welcome) wire.Welcome {
+// withDefaults fills in fields that a host of an older version does not send.
+func withDefaults(w wire.Welcome) wire.Welcome {
 	if !w.Info.CanRunImages && w.Program == "" {
 		w.Info.WhyNoImages = "the host process of the containers is of an older version of stint; " +
 			"let the containers end, and start the server again"
@@ -126,8 +126,8 @@ func modern(w wire.Welcome) wire.Welcome {
 	return w
 }
 
-// greet asks the host to serve this control plane. A host that was stopped does not answer; the end of ctx ends the
-// waiting.
+// greet asks the host to serve this control plane. A host that is stopped (SIGSTOP) does not answer, so greet waits no
+// longer than ctx.
 func greet(ctx context.Context, runDir string, hello wire.Hello) (*wire.Conn, wire.Welcome, error) {
 	var welcome wire.Welcome
 	address := &net.UnixAddr{Name: filepath.Join(runDir, host.SocketName), Net: "unix"}

@@ -6,7 +6,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// eventQueue passes events on in order, however slowly they are taken.
+// eventQueue passes events on in order. Adding one never blocks, however slowly they are received.
 type eventQueue struct {
 	out chan runtime.Status
 

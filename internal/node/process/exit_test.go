@@ -74,7 +74,7 @@ func TestTheKernelTakesContainersFirst(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		silent := m.container("true")
 		m.run(silent)
 		if _, err := os.Stat(silent.LogPath); !os.IsNotExist(err) {

@@ -15,10 +15,10 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/wire"
 )
 
-// hangUpVariable makes this program a host that hangs up before it ends; its value is the run directory.
+// hangUpVariable makes the test binary a host that closes its connection before it ends. Its value is the run directory.
 const hangUpVariable = "STINT_TEST_HANG_UP"
 
-// hangUp serves one control plane until a byte comes on standard input, and lives until that is closed.
+// hangUp serves one control plane until it reads a byte from standard input, and ends when that is closed.
 func hangUp(run string) error {
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(run, "host.sock"), Net: "unix"})
 	if err != nil {
@@ -46,7 +46,7 @@ func hangUp(run string) error {
 	return err
 }
 
-// A host in a pid namespace hangs up while the kernel still ends its containers.
+// When a host in a pid namespace ends, its connection is closed before the kernel has killed its containers.
 func TestTheNextHostStartsWhenTheLastOneIsGone(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
@@ -80,7 +80,8 @@ func TestTheNextHostStartsWhenTheLastOneIsGone(t *testing.T) {
 	if _, err := tell.Write([]byte{0}); err != nil {
 		t.Fatal(err)
 	}
-	// Time for the next host to start, were it started. On a slow machine it would not be noticed; this one cannot fail.
+	// Time enough for the next host to start, if it were wrongly started. On a slow machine the test may miss that, but
+	// it never fails without reason.
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := m.List(ctx); !errors.Is(err, context.DeadlineExceeded) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stint-dev/stint/test/unprivileged"
 )
 
-// dividedCgroups skips the test where limits are not held by cgroups of version 1.
-func dividedCgroups(t *testing.T, m *machine) {
+// needLegacyCgroups skips the test if limits are not enforced by cgroups of version 1.
+func needLegacyCgroups(t *testing.T, m *machine) {
 	t.Helper()
 	if info := m.Info(); !info.EnforcesMemory || !info.EnforcesCPU || info.Isolation == "cgroup v2" {
 		t.Skip("no limits by cgroups of version 1 here: " + info.Isolation)
@@ -25,7 +25,7 @@ func (m *machine) limitedContainer(tree, script string) runtime.Container {
 
 func TestAnImageSeesItsCgroupsOfVersion1(t *testing.T) {
 	m := imager(t)
-	dividedCgroups(t, m)
+	needLegacyCgroups(t, m)
 	tree := imageTree(t)
 	const limits = `cd /sys/fs/cgroup; cat memory/memory.limit_in_bytes cpu/cpu.cfs_quota_us cpu/cpu.cfs_period_us cpu/cpu.shares; `
 	for name, test := range map[string]struct {
@@ -66,7 +66,7 @@ func TestAnImageSeesItsCgroupsOfVersion1(t *testing.T) {
 	m.t = t
 }
 
-// linksTo is a volume for /sys with a link in the place of the cgroups.
+// linksTo makes a volume for /sys that has a link to target instead of the directory of the cgroups.
 func linksTo(t *testing.T, target string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,7 +81,7 @@ func linksTo(t *testing.T, target string) string {
 
 func TestAPrivilegedImageWritesToItsCgroupsOfVersion1(t *testing.T) {
 	m := imager(t)
-	dividedCgroups(t, m)
+	needLegacyCgroups(t, m)
 	c := m.limitedContainer(imageTree(t), "cd /sys/fs/cgroup; mkdir memory/own && rmdir memory/own && echo 1000000 > memory/memory.soft_limit_in_bytes && echo wrote")
 	c.Root.Privileged, c.Root.Unmasked, c.Root.Capabilities = true, true, 1<<41-1
 	if got := m.printed(c); got != "wrote\n" {
@@ -91,7 +91,7 @@ func TestAPrivilegedImageWritesToItsCgroupsOfVersion1(t *testing.T) {
 
 func TestAnImageWithoutLimitsHasNoCgroupsOfVersion1(t *testing.T) {
 	m := imager(t)
-	dividedCgroups(t, m)
+	needLegacyCgroups(t, m)
 	if m.Info().ImageIDs != 0 {
 		t.Skip("without root a container sees all that is mounted in the machine's /sys")
 	}

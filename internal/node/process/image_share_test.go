@@ -36,7 +36,7 @@ func TestAnImageSharesAVolumeWithItsGroup(t *testing.T) {
 	if got, want := m.printed(c), "word\n1000:2000\n1000:2000\n1000:2000\n1000:2000\nrefused\n"; got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}
-	// They are this user's all the same.
+	// They still belong to this user.
 	if err := os.WriteFile(filepath.Join(secret, "other"), nil, 0o600); err != nil {
 		t.Error(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/test/images"
 )
 
-// imageTree is the tree of an image with busybox in it.
+// imageTree unpacks an image with busybox and returns its tree.
 func imageTree(t testing.TB) string {
 	t.Helper()
 	files := map[string]images.File{
@@ -44,7 +44,7 @@ func imageTree(t testing.TB) string {
 	return tree.Name()
 }
 
-// openNew makes a directory of the test's own.
+// openNew makes and opens a directory for the test.
 func openNew(t testing.TB, name string) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -59,7 +59,7 @@ func openNew(t testing.TB, name string) *os.File {
 	return dir
 }
 
-// imager is a machine that can run images.
+// imager starts a machine, and skips the test if it cannot run images.
 func imager(t testing.TB) *machine {
 	t.Helper()
 	m := start(t)
@@ -69,7 +69,7 @@ func imager(t testing.TB) *machine {
 	return m
 }
 
-// defaultCapabilities are those that containerd gives.
+// defaultCapabilities are containerd's.
 const defaultCapabilities = 1<<0 | 1<<1 | 1<<3 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<8 | 1<<10 | 1<<13 | 1<<18 | 1<<29 | 1<<31
 
 func (m *machine) imageContainer(tree string, command ...string) runtime.Container {
@@ -139,7 +139,7 @@ func TestAContainerSeesItsImage(t *testing.T) {
 	m.t = t
 }
 
-// A user without subordinate ids has one at a time, whatever its number.
+// Without subordinate ids a container has a single id, but that may be any number.
 func TestUsersInAnImage(t *testing.T) {
 	m := imager(t)
 	tree := imageTree(t)
@@ -147,7 +147,7 @@ func TestUsersInAnImage(t *testing.T) {
 	c.User = &runtime.User{UID: 1000, GID: 2000, Groups: []uint32{3000}}
 	s := m.run(c)
 	if m.Info().ImageIDs == 1 {
-		if !strings.Contains(s.StartError, "the groups [3000] cannot be had: ") || !strings.Contains(s.StartError, "usermod --add-subuids") {
+		if !strings.Contains(s.StartError, "the container cannot have the groups [3000]: ") || !strings.Contains(s.StartError, "usermod --add-subuids") {
 			t.Errorf("could not start because of %q", s.StartError)
 		}
 	} else if got, want := m.outputIfAny(c), "2000 3000\ndenied\n1000:2000\n"; got != want || s.TerminationMessage != "message\n" {
@@ -198,7 +198,7 @@ func TestRightsInAnImage(t *testing.T) {
 	}
 }
 
-// denyMkdir is a filter that lets everything pass but the making of directories.
+// denyMkdir is a filter that allows everything except making directories.
 func denyMkdir(t *testing.T) []runtime.Instruction {
 	profile, err := seccomp.Parse([]byte(`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [
 		{"names": ["mkdir", "mkdirat"], "action": "SCMP_ACT_ERRNO"}]}`))
@@ -287,7 +287,7 @@ func TestVolumesInAnImage(t *testing.T) {
 	}
 }
 
-// The fault of many runtimes: an image has links where the runtime mounts or writes.
+// An image may have links at paths where the runtime mounts or writes. Many runtimes had vulnerabilities of this kind.
 func TestAnImageLeadsNoMountOutside(t *testing.T) {
 	m := imager(t)
 	outside := t.TempDir()
@@ -371,7 +371,7 @@ func TestAllOfAnImagesProcessesEnd(t *testing.T) {
 	}
 }
 
-// With the host its containers end, and the next host starts from images again.
+// Containers end with their host, and the next host can run images as well.
 func TestImagesAfterTheHostIsKilled(t *testing.T) {
 	m := imager(t)
 	tree := imageTree(t)
@@ -398,7 +398,7 @@ func TestAnImageThatIsRemovedIsNotStarted(t *testing.T) {
 	m := imager(t)
 	tree := imageTree(t)
 	m.printed(m.imageContainer(tree, "true"))
-	// Removing an image takes the lock for itself alone, which cannot be had while an overlay is kept.
+	// Removing an image takes an exclusive lock, which is not possible while an overlay is kept.
 	dir, err := os.Open(tree)
 	if err != nil {
 		t.Fatal(err)
@@ -431,14 +431,14 @@ func TestPrivilegedContainersOfAnImage(t *testing.T) {
 	if _, err := os.Stat("/dev/own"); err == nil {
 		t.Error("a file that the container made in /dev is the machine's")
 	}
-	// What comes after sees none of it.
+	// The next container sees nothing of it.
 	if got := m.printed(m.imageContainer(tree, "sh", "-c", "ls /dev; ls /sys/firmware; touch /proc/sys/kernel/x /sys/x 2>/dev/null || echo no")); got !=
 		"core\nfd\nfull\nmqueue\nnull\nptmx\npts\nrandom\nshm\nstderr\nstdin\nstdout\ntermination-log\ntty\nurandom\nzero\nno\n" {
 		t.Errorf("the container after a privileged one prints %q", got)
 	}
 }
 
-// deviceOfTheMachine is one that containers do not have; empty if there is none.
+// deviceOfTheMachine is a device that containers do not have; empty if there is none.
 func deviceOfTheMachine(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"kmsg", "tty0", "ttyS0", "loop0", "mem", "fuse", "vda", "sda", "hpet", "rtc0"} {
@@ -482,7 +482,7 @@ func TestAnImageInTheMachinesNamespaces(t *testing.T) {
 	}
 }
 
-// Containers of a pod that share their process ids see and end one another, and process 1 is none of theirs.
+// Containers of a pod that share a pid namespace can see and signal one another, but not process 1.
 func TestContainersOfAnImageShareProcessIDs(t *testing.T) {
 	m := imager(t)
 	tree := imageTree(t)
@@ -510,13 +510,14 @@ func TestContainersOfAnImageShareProcessIDs(t *testing.T) {
 	if err := m.RemovePod(await.Context(t), proxy.PodUID, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	// Process 1 is of the pod, not of the container for which it was made: that one's cgroup must be free when it ends.
+	// Process 1 belongs to the pod. It must not be in the cgroup of the container for which it was started, because that
+	// cgroup must be empty when the container has ended.
 	limited := sharing("limited", `grep ':memory:/$' /proc/1/cgroup | wc -l`)
 	limited.MemoryLimitBytes = 64 << 20
 	if got := m.printed(limited); got != "0\n" && m.Info().EnforcesMemory {
 		t.Errorf("process 1 is in %s cgroup of the first container", got)
 	}
-	// The next pod's are its own.
+	// Another pod has a pid namespace of its own.
 	if got := m.printed(sharing("alone", "ls -d /proc/[0-9]* | wc -l")); got > "4\n" {
 		t.Errorf("another pod sees %s processes", got)
 	}
@@ -538,7 +539,7 @@ func TestKernelParametersInAnImage(t *testing.T) {
 	if got := m.printed(m.imageContainer(tree, "sh", "-c", show)); got != usual {
 		t.Errorf("the next container has %q, want %q", got, usual)
 	}
-	for name, want := range map[string]string{"kernel.core_pattern": "the machine's", "fs.mqueue.none": "no such file", "kernel.shmmni": "invalid argument"} {
+	for name, want := range map[string]string{"kernel.core_pattern": "not a parameter of an ipc namespace", "fs.mqueue.none": "no such file", "kernel.shmmni": "invalid argument"} {
 		c := m.imageContainer(tree, "sh", "-c", show)
 		c.Root.Sysctls = map[string]string{name: "many"}
 		if s := m.run(c); !strings.Contains(s.StartError, name) || !strings.Contains(s.StartError, want) {

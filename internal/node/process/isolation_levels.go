@@ -14,22 +14,22 @@ import (
 	"github.com/stint-dev/stint/internal/userns"
 )
 
-// isolationLevel is one way to start the host. It completes the config.
+// isolationLevel returns the command that starts a host at one isolation level. It completes the config.
 type isolationLevel func(l *launcher, config *host.Config) (*exec.Cmd, error)
 
-// isolationLevels lists the ways for this user on this machine, best first.
+// isolationLevels lists the levels that this user may have on this machine, the best first.
 func isolationLevels(config Config) []isolationLevel {
-	var ways []isolationLevel
+	var levels []isolationLevel
 	namespaces := os.Geteuid() != 0 && !config.NoNamespaces && stage.Supported
 	if hasSystemd() && !config.NoCgroups {
-		ways = append(ways, func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.inScope(c, namespaces) })
+		levels = append(levels, func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.inScope(c, namespaces) })
 	}
 	if namespaces {
-		ways = append(ways,
+		levels = append(levels,
 			func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.namespaced(c, true) },
 			func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.namespaced(c, false) })
 	}
-	return append(ways, (*launcher).plain)
+	return append(levels, (*launcher).plain)
 }
 
 func hasSystemd() bool {
@@ -57,15 +57,15 @@ func (l *launcher) plain(config *host.Config) (*exec.Cmd, error) {
 	case l.config.NoNamespaces:
 		config.WhyNoMount = "namespaces are switched off"
 	case os.Geteuid() != 0 && !stage.Supported:
-		config.WhyNoMount = "without root this takes a processor of the kinds amd64 and arm64"
+		config.WhyNoMount = "without root this works on amd64 and arm64 only"
 	case os.Geteuid() != 0:
-		config.WhyNoMount = "this machine lets only root mount (user namespaces cannot be had): " + l.why + userns.Restriction()
+		config.WhyNoMount = "this machine lets only root mount (user namespaces are not possible): " + l.why + userns.Restriction()
 	}
 	return l.command(config)
 }
 
-// inScope starts the host in a systemd scope of its own, with a cgroup that is its to divide, so that it does not end
-// when systemd ends the server.
+// inScope starts the host in a systemd scope of its own, with a delegated cgroup, so that it does not end when systemd ends
+// the server.
 func (l *launcher) inScope(config *host.Config, namespaced bool) (*exec.Cmd, error) {
 	config.OwnScope = true
 	words := []string{"systemd-run", "--scope", "--quiet", "--collect", "-p", "Delegate=yes"}
@@ -73,15 +73,15 @@ func (l *launcher) inScope(config *host.Config, namespaced bool) (*exec.Cmd, err
 		words = append(words, "--user")
 	}
 	if namespaced {
-		// systemd must be asked by this user, who is another one in a user namespace.
+		// systemd must be asked from outside of the user namespace, where this process has another user id.
 		config.Relay = true
 		setUser(config)
 	}
 	return l.command(config, append(words, "--")...)
 }
 
-// namespaced starts the host in a user namespace where it may mount. In a pid namespace too it is the first process,
-// and the kernel ends the containers when it ends.
+// namespaced starts the host in a user namespace where it may mount. If pids, it is also the first process of a pid
+// namespace, so that the kernel kills the containers when it ends.
 func (l *launcher) namespaced(config *host.Config, pids bool) (*exec.Cmd, error) {
 	config.PIDNamespace = pids
 	setUser(config)
@@ -92,7 +92,7 @@ func (l *launcher) namespaced(config *host.Config, pids bool) (*exec.Cmd, error)
 	return cmd, err
 }
 
-// setUser tells the host who its root is outside of its user namespace, and which others there are.
+// setUser sets which user root of the host's user namespace is outside of it, and how many users the namespace has.
 func setUser(config *host.Config) {
 	ids := userns.Own()
 	config.Outside = &runtime.User{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
@@ -102,7 +102,7 @@ func setUser(config *host.Config) {
 	}
 }
 
-// unshare has a host start in namespaces that belong to its user namespace.
+// unshare makes cmd start in new namespaces, which belong to its user namespace.
 func unshare(cmd *exec.Cmd, pids bool) {
 	cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS
 	if pids {
@@ -110,8 +110,8 @@ func unshare(cmd *exec.Cmd, pids bool) {
 	}
 }
 
-// relay starts the host in a user namespace, from where systemd has put this process. When the host answers, the control
-// plane ends the relay.
+// relay starts the host in a user namespace, in the scope that systemd has made for this process. When the host answers,
+// the control plane kills the relay.
 func relay(config host.Config) int {
 	config.Relay, config.PIDNamespace = false, true
 	arg, err := json.Marshal(config)

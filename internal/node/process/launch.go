@@ -25,8 +25,8 @@ import (
 // hostCommand is the hidden command that makes this program a host.
 const hostCommand = "container-host"
 
-// HostMain runs the host process if args, the program's own, ask for it. A program that starts a Runtime calls it
-// before anything else.
+// HostMain runs the host process if args, the arguments of this program, ask for it. A program that starts a Runtime calls
+// HostMain before anything else.
 func HostMain(args []string) (handled bool, exitCode int) {
 	if len(args) != 3 || args[1] != hostCommand {
 		return false, 0
@@ -42,60 +42,61 @@ func HostMain(args []string) (handled bool, exitCode int) {
 	return true, host.Main(config)
 }
 
-// errNoIsolationLevel: every way to start a host has failed.
+// errNoIsolationLevel means that starting a host has failed at every isolation level.
 var errNoIsolationLevel = errors.New("it cannot be started")
 
-// launcher starts a host process, the best way first. It takes the next one only where a process cannot be started or
-// has failed. One that is slow is waited for: the next way would isolate containers less.
+// launcher starts a host process at the best isolation level that works. It tries the next level only if the process
+// cannot be started or has failed. It waits for a slow one, because the next level would isolate containers less.
 type launcher struct {
 	config Config
-	ways   []isolationLevel
-	// tried counts the rungs that have failed.
+	levels []isolationLevel
+	// tried counts the levels that have failed.
 	tried int
 	why   string
 	pid   int
 	pause time.Duration
-	// started: a host was started, whatever has become of it.
+	// started is whether a host was ever started.
 	started bool
 }
 
 func newLauncher(config Config) *launcher {
-	return &launcher{config: config, ways: isolationLevels(config)}
+	return &launcher{config: config, levels: isolationLevels(config)}
 }
 
-// prefers is the program that the host should be of; empty is any, since this launcher has started one.
-func (l *launcher) prefers() string {
+// preferredProgram is the program that the host should run. It is empty, which is any, once this launcher has started a
+// host.
+func (l *launcher) preferredProgram() string {
 	if l.started {
 		return ""
 	}
 	return wire.Program(l.config.Executable)
 }
 
-// advance starts a host, or looks at the one that was started last.
+// advance starts a host, or checks the one that was started last.
 func (l *launcher) advance(ctx context.Context, runDir string) error {
 	if l.pid == 0 {
 		err := l.launch(runDir)
 		if isLack(err) {
-			l.rest(ctx)
+			l.wait(ctx)
 		}
 		return err
 	}
 	status, ended := l.poll()
 	if !ended {
-		l.rest(ctx)
+		l.wait(ctx)
 		return nil
 	}
 	l.pid, l.pause = 0, 0
 	if status.ExitStatus() == host.ExitTaken || status.ExitStatus() == 0 {
-		return nil // another one was there, or has just left
+		return nil // another host has the run directory, or this one has ended as idle
 	}
 	l.why = lastLine(filepath.Join(runDir, host.LogName))
 	l.tried++
 	return fmt.Errorf("the host process ended at once: %s", l.why)
 }
 
-// rest waits a little, longer from time to time.
-func (l *launcher) rest(ctx context.Context) {
+// wait waits a little, at first 1 ms and later 5 ms.
+func (l *launcher) wait(ctx context.Context) {
 	l.pause = min(max(2*l.pause, time.Millisecond), 5*time.Millisecond)
 	select {
 	case <-ctx.Done():
@@ -109,18 +110,18 @@ func (l *launcher) poll() (status syscall.WaitStatus, ended bool) {
 	return status, err != nil || pid != 0
 }
 
-// settle returns the number of the host's process if it is the one that was started. If that was a relay, or another
-// control plane has been faster, the one that was started waits for nothing.
-func (l *launcher) settle(link *link) int {
+// startedHost returns the process id of the connected host if this launcher has started it. If it has started a relay, or
+// if the run directory has the host of another control plane, startedHost kills what it has started and returns 0.
+func (l *launcher) startedHost(link *link) int {
 	if peer, err := link.conn.Peer(); err == nil && int(peer.Pid) != l.pid {
-		l.giveUp()
+		l.killStarted()
 		return 0
 	}
 	return l.pid
 }
 
-// giveUp ends the host that was started and has not answered. No control plane has reached it, so it has no containers.
-func (l *launcher) giveUp() {
+// killStarted kills the process that was started. No control plane has reached it, so it has no containers.
+func (l *launcher) killStarted() {
 	if pid := l.pid; pid != 0 {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		// A process that is stuck in the kernel must not hold up this one.
@@ -128,22 +129,22 @@ func (l *launcher) giveUp() {
 	}
 }
 
-// isLack reports whether a process cannot be started at the moment. That is no refusal: it may be possible later.
+// isLack reports whether err means that a process cannot be started now, but perhaps later.
 func isLack(err error) bool {
 	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ETXTBSY},
 		func(lack error) bool { return errors.Is(err, lack) })
 }
 
 func (l *launcher) launch(runDir string) error {
-	if l.tried >= len(l.ways) {
-		_ = rundir.Remove(runDir, host.LogName) // It stays where a former host has left its journal.
+	if l.tried >= len(l.levels) {
+		_ = rundir.Remove(runDir, host.LogName) // The directory stays if a former host has left its journal there.
 		return fmt.Errorf("%w: %s", errNoIsolationLevel, l.why)
 	}
 	config := host.Config{
 		Dir: l.config.Dir, RunDir: runDir, StartTimeout: l.config.StartTimeout, IdleExit: l.config.IdleExit,
 		NoCgroups: l.config.NoCgroups, PodMaxPIDs: l.config.PodMaxPIDs,
 	}
-	cmd, err := l.ways[l.tried](l, &config)
+	cmd, err := l.levels[l.tried](l, &config)
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (l *launcher) launch(runDir string) error {
 	return cmd.Process.Release()
 }
 
-// start starts a host, in a user namespace if it is to have one from its beginning.
+// start starts cmd, in a new user namespace if the config asks for one. A relay makes that later.
 func start(cmd *exec.Cmd, config host.Config) error {
 	if config.Outside == nil || config.Relay {
 		return cmd.Start()
@@ -172,7 +173,7 @@ func start(cmd *exec.Cmd, config host.Config) error {
 	return userns.Own().Start(cmd)
 }
 
-// lastLine reads no more of the file than a line may be long.
+// lastLine returns the last line of a file, at most 4 KiB of it.
 func lastLine(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -189,8 +190,8 @@ func lastLine(path string) string {
 	return lines[len(lines)-1]
 }
 
-// reap takes the exit status of a host that this process started, so that it does not stay as a zombie. A pid of 0 is
-// a host that another process started.
+// reap reaps a host that this process has started, so that no zombie is left. A pid of 0 is a host that another process has
+// started.
 func reap(pid int) {
 	if pid != 0 {
 		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)

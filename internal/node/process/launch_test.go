@@ -15,29 +15,29 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// ways makes a launcher of a strong and a weak way to start a host: the strong one starts it through another program.
-// Tried counts how often each has been taken.
-func ways(t *testing.T, timeout time.Duration, through string) (l *launcher, tried *[2]int) {
+// twoLevels makes a launcher with a strong and a weak isolation level. The strong one starts the host through another program.
+// Tried counts how often each was tried.
+func twoLevels(t *testing.T, timeout time.Duration, through string) (l *launcher, tried *[2]int) {
 	t.Helper()
-	return waysIn(t, t.TempDir(), timeout, through)
+	return twoLevelsIn(t, t.TempDir(), timeout, through)
 }
 
-func waysIn(t *testing.T, dir string, timeout time.Duration, through string) (l *launcher, tried *[2]int) {
+func twoLevelsIn(t *testing.T, dir string, timeout time.Duration, through string) (l *launcher, tried *[2]int) {
 	t.Helper()
 	config, err := complete(Config{Dir: dir, StartTimeout: timeout, IdleExit: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tried = new([2]int)
-	way := func(i int, wrapper ...string) isolationLevel {
+	level := func(i int, wrapper ...string) isolationLevel {
 		return func(l *launcher, c *host.Config) (*exec.Cmd, error) {
 			tried[i]++
 			return l.command(c, wrapper...)
 		}
 	}
-	l = &launcher{config: config, ways: []isolationLevel{way(0, through), way(1)}}
+	l = &launcher{config: config, levels: []isolationLevel{level(0, through), level(1)}}
 	t.Cleanup(func() {
-		// A host that was killed has left its files.
+		// A host that was killed has left files.
 		if dir, err := rundir.Find(config.Dir); err == nil {
 			_ = os.RemoveAll(dir)
 		}
@@ -45,7 +45,7 @@ func waysIn(t *testing.T, dir string, timeout time.Duration, through string) (l 
 	return l, tried
 }
 
-// script is a program that does as text says, and then runs its arguments.
+// script makes a program that runs text and then executes its arguments.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "through")
@@ -55,7 +55,7 @@ func script(t *testing.T, text string) string {
 	return path
 }
 
-// end lets the host of a link end, and waits until it has.
+// end closes the link and waits until its host has ended.
 func end(t *testing.T, l *link) {
 	t.Helper()
 	l.close()
@@ -66,14 +66,14 @@ func end(t *testing.T, l *link) {
 	l.hostLifetime.close()
 }
 
-// begin establishes a link in the background, through a program that waits until a file exists. It returns when that
-// program runs.
+// begin establishes a link in the background, through a program that waits until the file gate exists. It returns when
+// that program runs.
 func begin(t *testing.T, dataDir string) (l *launcher, tried *[2]int, gate string, started chan result) {
 	t.Helper()
 	dir := t.TempDir()
 	gate = filepath.Join(dir, "gate")
 	slow := script(t, "echo >> "+dir+"/begun; until [ -e "+gate+" ]; do sleep 0.01; done")
-	l, tried = waysIn(t, dataDir, await.Limit, slow)
+	l, tried = twoLevelsIn(t, dataDir, await.Limit, slow)
 	started = make(chan result, 1)
 	go func() {
 		link, err := establish(await.Context(t), l)
@@ -102,7 +102,7 @@ func TestASlowHostIsNotReplacedByAWeakerOne(t *testing.T) {
 	}
 	defer end(t, got.link)
 	if *tried != [2]int{1, 0} {
-		t.Errorf("the strong and the weak way were tried %d times", *tried)
+		t.Errorf("the strong and the weak level were tried %d times", *tried)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestASlowHostEndsWhereAnotherControlPlaneHasStartedOne(t *testing.T) {
 }
 
 func TestAHostThatHangsFailsTheStart(t *testing.T) {
-	l, tried := ways(t, 50*time.Millisecond, script(t, "while :; do sleep 1; done"))
+	l, tried := twoLevels(t, 50*time.Millisecond, script(t, "while :; do sleep 1; done"))
 	link, err := establish(await.Context(t), l)
 	if err == nil {
 		end(t, link)
@@ -136,7 +136,7 @@ func TestAHostThatHangsFailsTheStart(t *testing.T) {
 		t.Errorf("established with %v", err)
 	}
 	if *tried != [2]int{1, 0} {
-		t.Errorf("the strong and the weak way were tried %d times", *tried)
+		t.Errorf("the strong and the weak level were tried %d times", *tried)
 	}
 	await.Until(t, "the host is ended", func() bool { return errors.Is(syscall.Kill(l.pid, 0), syscall.ESRCH) })
 }
@@ -148,14 +148,14 @@ func TestAHostThatIsRefusedIsStartedInTheNextWay(t *testing.T) {
 		"the kernel ends the host":      script(t, "kill -SYS $$"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, tried := ways(t, await.Limit, through)
+			l, tried := twoLevels(t, await.Limit, through)
 			link, err := establish(await.Context(t), l)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer end(t, link)
 			if *tried != [2]int{1, 1} {
-				t.Errorf("the strong and the weak way were tried %d times", *tried)
+				t.Errorf("the strong and the weak level were tried %d times", *tried)
 			}
 		})
 	}

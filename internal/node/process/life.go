@@ -10,10 +10,10 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/wire"
 )
 
-// hostLifetime tells when a process is gone. It need not be a child.
+// hostLifetime waits for the end of a process, which need not be a child.
 type hostLifetime struct{ pidfd *os.File }
 
-// lifetimeOf returns that of the process at the other end, or nil where it cannot be seen from here.
+// lifetimeOf returns the lifetime of the process at the other end, or nil if that is in a pid namespace outside of this one.
 func lifetimeOf(conn *wire.Conn) *hostLifetime {
 	peer, err := conn.Peer()
 	if err != nil {
@@ -23,7 +23,7 @@ func lifetimeOf(conn *wire.Conn) *hostLifetime {
 	if err != nil {
 		return nil
 	}
-	// Non-blocking, so that the runtime's poller waits for it and no thread has to.
+	// Non-blocking, so that the poller of the Go runtime waits for it and no thread has to.
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
 		return nil
@@ -31,7 +31,7 @@ func lifetimeOf(conn *wire.Conn) *hostLifetime {
 	return &hostLifetime{os.NewFile(uintptr(fd), "pidfd")}
 }
 
-// wait waits until the process is gone, or ctx ends.
+// wait waits until the process has ended, or ctx is done.
 func (l *hostLifetime) wait(ctx context.Context) {
 	if l == nil {
 		return

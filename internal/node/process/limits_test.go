@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// hungry fills memory until it is stopped.
-const hungry = `x=x; while :; do x="$x$x"; done`
+// allocating is a script that allocates memory until it is killed.
+const allocating = `x=x; while :; do x="$x$x"; done`
 
 func TestMemoryLimit(t *testing.T) {
 	m := start(t)
 	if !m.Info().EnforcesMemory {
 		t.Skip("no memory limits here: " + m.Info().Isolation)
 	}
-	c := m.container("sh", "-c", hungry)
+	c := m.container("sh", "-c", allocating)
 	c.MemoryLimitBytes = 32 << 20
 	if s := m.run(c); !s.OOMKilled || s.ExitCode != 137 {
 		t.Errorf("ended as %+v", s)
@@ -51,7 +51,7 @@ func TestCPULimit(t *testing.T) {
 	if _, err := fmt.Sscanf(output, "%f %f\n%s %s\n0m%fs 0m%fs", &from, &to, &shell, &shell, &user, &system); err != nil {
 		t.Fatalf("%v: %q", err, output)
 	}
-	// A slow machine gives less in more time.
+	// On a slow machine it has used less.
 	if used := (user + system) / (to - from); used > 0.5 {
 		t.Errorf("limited to a tenth of a CPU it used %.2f", used)
 	}

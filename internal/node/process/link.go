@@ -19,11 +19,11 @@ type link struct {
 	conn *wire.Conn
 	out  *wire.Queue[wire.Request]
 	info runtime.Info
-	// child is the host's process id if this process started it.
+	// child is the host's process id if this process has started it, or else 0.
 	child int
-	// hostLifetime is the host process's, whoever started it.
+	// hostLifetime is that of the host, which need not be a child of this process.
 	hostLifetime *hostLifetime
-	// broken is closed when the connection is.
+	// broken is closed when the host has hung up.
 	broken chan struct{}
 
 	mu      sync.Mutex
@@ -49,7 +49,7 @@ func newLink(conn *wire.Conn, welcome wire.Welcome) *link {
 	}
 }
 
-// read takes in what the host says until it hangs up.
+// read handles replies and events until the host hangs up.
 func (l *link) read(event func(runtime.Status)) {
 	defer close(l.broken)
 	for {
@@ -101,7 +101,7 @@ func (l *link) close() {
 	l.conn.Close()
 }
 
-// links holds the link of the moment.
+// links holds the current link.
 type links struct {
 	mu      sync.Mutex
 	changed chan struct{}
@@ -122,7 +122,7 @@ func (s *links) set(l *link) {
 	s.wake()
 }
 
-// fail lets those that wait for a link know why there is none. The next link undoes it.
+// fail makes wait return err until there is a new link.
 func (s *links) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *links) info() runtime.Info {
 	return s.last
 }
 
-// wait returns the link of the moment or the next one.
+// wait returns the current link, or waits for the next one.
 func (s *links) wait(ctx context.Context) (*link, error) {
 	for {
 		s.mu.Lock()

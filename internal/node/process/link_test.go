@@ -39,7 +39,7 @@ func TestAHostThatHasHungUpAndDoesNotEndIsNamedToThoseWhoWait(t *testing.T) {
 		r.awaitEnd(await.Context(t), l)
 		close(gone)
 	}()
-	if _, err := r.link.wait(await.Context(t)); err == nil || !strings.Contains(err.Error(), "is not gone after 1ms") {
+	if _, err := r.link.wait(await.Context(t)); err == nil || !strings.Contains(err.Error(), "has not ended after 1ms") {
 		t.Errorf("a call is told %v", err)
 	}
 	select {

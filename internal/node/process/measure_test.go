@@ -32,7 +32,7 @@ func (m *machine) untilPrinted(c runtime.Container) {
 	await.Until(m.t, "the container has printed", func() bool { return m.outputIfAny(c) != "" })
 }
 
-// About: directories and what is being written take a little as well.
+// about allows for the space of directories.
 func about(got, want int64) bool { return got >= want && got < want+mib/2 }
 
 func TestWhatAnImageContainerWritesIsMeasured(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWhatAnImageContainerWritesIsMeasured(t *testing.T) {
 	}
 }
 
-// Without root these are users that the control plane has no rights over.
+// Without root the control plane may not read the files of these users.
 func TestImageFilesOfOtherUsersAreMeasured(t *testing.T) {
 	m := imager(t)
 	if m.Info().ImageIDs == 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// waiting is a container that writes its termination message when the file at gate appears.
+// waiting is a container that writes its termination message when the file gate exists.
 func (m *machine) waiting(gate, message string) runtime.Container {
 	c := m.container("sh", "-c", "echo ready; until [ -e "+gate+" ]; do sleep 0.01; done\n"+
 		"echo "+message+` > "${STINT_TERMINATION_LOG:-/dev/termination-log}"`)
@@ -22,7 +22,7 @@ func (m *machine) waiting(gate, message string) runtime.Container {
 	return c
 }
 
-// messageFile is the termination message file of the only container that runs.
+// messageFile is the path of the termination message file of the only running container.
 func (m *machine) messageFile() string {
 	m.t.Helper()
 	files, err := filepath.Glob(filepath.Join(m.runDir(), "slots", "*"))
@@ -32,7 +32,7 @@ func (m *machine) messageFile() string {
 	return files[0]
 }
 
-// openTo makes a place that containers of all users can enter.
+// openTo makes a directory that containers of all users can enter.
 func openTo(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "stint-message-")
@@ -46,7 +46,7 @@ func openTo(t *testing.T) string {
 	return dir
 }
 
-// asAnother runs a script as a user of this machine who has no part in the container.
+// asAnother runs a script as another user of this machine, outside of the container.
 func asAnother(script string) error {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 4321, Gid: 4321}}
@@ -58,7 +58,7 @@ func TestNoOtherUserCanForgeATerminationMessage(t *testing.T) {
 		t.Skip("only root can try it as another user")
 	}
 	users := map[string]*runtime.User{"root": nil, "a user": {UID: 1234, GID: 1234}}
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		for name, user := range users {
 			t.Run(name, func(t *testing.T) {
 				if user != nil && !m.Info().CanSetUser {
@@ -87,7 +87,7 @@ func TestNoOtherUserCanForgeATerminationMessage(t *testing.T) {
 }
 
 func TestEachAttemptHasATerminationMessageFileOfItsOwn(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		kept := filepath.Join(openTo(t), "kept")
 		var former os.FileInfo
 		for i := range 3 {

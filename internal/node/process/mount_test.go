@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// mounter is a machine that can mount.
+// mounter starts a machine, and skips the test if it cannot mount.
 func mounter(t *testing.T) *machine {
 	m := start(t)
 	if !m.Info().CanMount {
@@ -224,7 +224,7 @@ func TestMountsDoNotShowOnTheMachine(t *testing.T) {
 	}
 }
 
-// What is written beside a mount point that the machine lacks would be lost, and the container would never know.
+// Files that a container wrote beside a mount point that the machine lacks would be lost without an error.
 func TestADirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
 	m := mounter(t)
 	volume, out := t.TempDir(), t.TempDir()
@@ -256,7 +256,7 @@ func TestADirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
 	}
 }
 
-// The root directory is read-only, but the directories in it are the machine's own.
+// The root directory is read-only, but the directories in it are the machine's and can be written to.
 func TestARootDirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
 	m := mounter(t)
 	c := m.container("sh", "-c", "exec 2>&1; echo x > /result.csv; echo x > /dev/null && f=$(mktemp) && rm $f && echo temporary")
@@ -267,14 +267,14 @@ func TestARootDirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
 	}
 	want := []runtime.MissingMountPoint{{Path: "/stint-test-data", Dir: "/"}}
 	if os.Geteuid() != 0 {
-		want = nil // a user who could not write there before has lost nothing
+		want = nil // this user cannot write there anyway
 	}
 	if diff := cmp.Diff(want, s.MissingMountPoints); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Containers have /dev in common, and what is made there is neither theirs alone nor on the machine.
+// All containers share one /dev, which is not the machine's.
 func TestNothingIsMadeInDev(t *testing.T) {
 	m := mounter(t)
 	if _, err := os.Lstat("/dev/termination-log"); err == nil {

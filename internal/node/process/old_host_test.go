@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// oldWelcome and oldInfo are how a host answered before there were images.
+// oldWelcome and oldInfo are what a host sent before there were images.
 type oldWelcome struct {
 	Protocol, Live int
 	Info           oldInfo
@@ -29,7 +29,7 @@ type oldInfo struct {
 	CanSetHostname, CanSetUser  bool
 }
 
-// oldRequest has the part of a request that such a host knows.
+// oldRequest has the fields of a request that such a host knows.
 type oldRequest struct {
 	Seq       uint64
 	Op        wire.Op
@@ -39,8 +39,8 @@ type oldRequest struct {
 	}
 }
 
-// hostBeforeImages answers as one did, with a container that keeps it from being replaced. It runs nothing, and tells what
-// it was asked to run.
+// hostBeforeImages imitates a host of a version without images. It reports a container, so that it is not replaced. It runs
+// nothing, and sends what it was asked to run.
 func hostBeforeImages(t *testing.T, dir string) (asked <-chan string) {
 	t.Helper()
 	run := makeRunDir(t, dir)
@@ -67,7 +67,7 @@ func hostBeforeImages(t *testing.T, dir string) (asked <-chan string) {
 	return commands
 }
 
-// serveAsOld goes on until the control plane hangs up.
+// serveAsOld serves one control plane until that hangs up.
 func serveAsOld(c *wire.Conn, commands chan<- string) {
 	defer c.Close()
 	var hello wire.Hello
@@ -90,8 +90,8 @@ func serveAsOld(c *wire.Conn, commands chan<- string) {
 	}
 }
 
-// A host that lives on after an upgrade drops the fields that it does not know: it would run an image's command on the
-// machine's own files.
+// A host that still runs after an upgrade ignores fields that it does not know, so it would run the command of an image on
+// the machine's own file system.
 func TestAnOldHostIsGivenNoImages(t *testing.T) {
 	dir := t.TempDir()
 	asked := hostBeforeImages(t, dir)

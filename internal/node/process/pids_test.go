@@ -31,7 +31,7 @@ func TestAContainerForksNoMoreThanItMay(t *testing.T) {
 		t.Skip("no limit on processes here: " + m.Info().Isolation)
 	}
 	if limit != "at most 20 a container" {
-		// One limit for all containers together, far too high to be reached in a test.
+		// This limit is for all containers together, and too high to be reached in a test.
 		if err := os.WriteFile(m.sharedPIDs(), []byte("20"), 0); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// contents are the files and folders below dir.
+// contents returns the files and directories below dir.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -31,7 +31,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// The decoy has what a host empties, truncates or removes in its run directory. A host that took it removed it all.
+// The decoy has the names of all files that a host truncates or removes in its run directory.
 func TestADirectoryThatADataDirectoryNamesIsLeftAlone(t *testing.T) {
 	decoy, dir := t.TempDir(), t.TempDir()
 	for _, name := range []string{"kept", "host.log", "lock", "journal", "journal.new", "host.sock", "slots/1", "stage/file", "folder/file"} {

@@ -3,7 +3,7 @@
 //	control plane (stint server, stint run)              host process (stint, started by Start)
 //	┌──────────────────────────────┐    unix socket     ┌──────────────────────────────────┐
 //	│ Runtime: finds or starts the │ ◄────────────────► │ host: attempts and their journal │
-//	│ host, asks, listens          │                    │ sandbox: threads, cgroups, views │
+//	│ host, sends requests         │                    │ sandbox: threads, cgroups, views │
 //	└──────────────────────────────┘                    │ crilog: what containers print    │
 //	                                                    └───────┬──────────────────────────┘
 //	                                                            └── containers
@@ -11,7 +11,8 @@
 // The host process is the same program in its own session: the control plane can be killed, upgraded and started
 // again while containers run. It ends by itself when it has no container and no control plane.
 //
-// An image is not pulled: a container's command is a program of this machine, and sees its file system.
+// A container without a Root runs a program of this machine and sees its file system. One with a Root has the files of an
+// image, which was pulled and unpacked before (internal/image).
 package process
 
 import (
@@ -29,30 +30,31 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// DefaultIdleExit spares a server that is started again a new host process.
+// DefaultIdleExit is long enough for a server that is restarted to find its host process still there.
 const DefaultIdleExit = 10 * time.Second
 
 // DefaultPodMaxPIDs is far more than a Job needs, and far less than a machine has.
 const DefaultPodMaxPIDs = 4096
 
-// DefaultStartTimeout is far beyond what a busy machine takes to start a host process.
+// DefaultStartTimeout is far longer than starting a host process takes on a busy machine.
 const DefaultStartTimeout = 2 * time.Minute
 
-// Config says which host process is meant and how one is started.
+// Config says which host process to connect to and how to start one.
 type Config struct {
 	// Dir is the data directory; it has one host process.
 	Dir string
 	// Executable is the program to start the host from; its main function calls HostMain first. Empty is this one.
 	Executable string
-	// StartTimeout bounds the waiting for a host process to answer, and for the end of one that has hung up. It is
-	// DefaultStartTimeout if zero.
+	// StartTimeout is how long to wait for a host process to answer, and after how long calls fail while a host that has
+	// hung up does not end. It is DefaultStartTimeout if zero.
 	StartTimeout time.Duration
-	// IdleExit is how long a host process stays without containers and control plane. It is DefaultIdleExit if zero.
+	// IdleExit is how long a host process stays when it has neither containers nor a control plane. It is DefaultIdleExit
+	// if zero.
 	IdleExit time.Duration
 	// PodMaxPIDs bounds the processes and threads of a container, where cgroups allow. It is DefaultPodMaxPIDs if zero;
-	// less is without limit. A host process that runs keeps its own.
+	// less is without limit. A host process that runs already keeps its limit.
 	PodMaxPIDs int64
-	// NoCgroups and NoNamespaces leave out what the machine could do.
+	// NoCgroups and NoNamespaces keep the host from using cgroups and namespaces.
 	NoCgroups, NoNamespaces bool
 }
 
@@ -95,7 +97,7 @@ func complete(config Config) (Config, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return config, err
 	}
-	// One directory by two names is one directory and has one host.
+	// Without symbolic links, so that a directory has one host whichever of its paths is given.
 	if config.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return config, err
 	}
@@ -110,13 +112,13 @@ func complete(config Config) (Config, error) {
 	return config, nil
 }
 
-// Info tells what the host process found on this machine.
+// Info is what the host process found on this machine.
 func (r *Runtime) Info() runtime.Info { return r.link.info() }
 
 // Start implements runtime.Runtime.
 func (r *Runtime) Start(ctx context.Context, c runtime.Container) (runtime.Status, error) {
 	if c.Root != nil && !r.Info().CanRunImages {
-		// Not even asked: one of an older version would run the command on the machine's own file system.
+		// The host is not asked: one of an older version would run the command on the machine's own file system.
 		return runtime.Status{}, errors.New("images cannot be run here: " + r.Info().WhyNoImages)
 	}
 	reply, err := r.call(ctx, wire.Request{Op: wire.OpStart, Container: &c})
@@ -173,7 +175,7 @@ func (r *Runtime) Close() error {
 	return nil
 }
 
-// call asks the host. When the host dies it asks the next one: every operation may be asked for twice.
+// call sends a request to the host. When the host dies it sends the request to the next one: all operations are idempotent.
 func (r *Runtime) call(ctx context.Context, request wire.Request) (wire.Reply, error) {
 	for {
 		l, err := r.link.wait(ctx)
@@ -221,17 +223,17 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 		}
 		l = next
 		r.attach(l)
-		r.tellEnded(ctx, l)
+		r.addEnded(ctx, l)
 	}
 }
 
-// awaitEnd waits until the host that has hung up is gone, and with it what was in its pid namespace: its sockets are
-// closed before, and the next host would report as ended what the kernel has not ended yet. Calls that wait meanwhile
-// are told after a while why they do.
+// awaitEnd waits until the host that has hung up has ended, and with it all processes in its pid namespace. Its sockets are
+// closed before that, and the next host would report containers as ended that the kernel has not killed yet. After
+// StartTimeout calls fail with the reason, and awaitEnd still waits.
 func (r *Runtime) awaitEnd(ctx context.Context, l *link) {
 	tell := time.AfterFunc(r.config.StartTimeout, func() {
-		r.link.fail(fmt.Errorf("the container host process has hung up and is not gone after %s: another one is started when it is; "+
-			"if it hangs, end it", r.config.StartTimeout))
+		r.link.fail(fmt.Errorf("the container host process has hung up and has not ended after %s: another one is started when it has; "+
+			"if it hangs, kill it", r.config.StartTimeout))
 	})
 	defer tell.Stop()
 	l.hostLifetime.wait(ctx)
@@ -252,11 +254,11 @@ func (r *Runtime) reconnect(ctx context.Context) (*link, bool) {
 	}
 }
 
-// tellEnded makes events of all that ended while nobody listened.
-func (r *Runtime) tellEnded(ctx context.Context, l *link) {
+// addEnded adds an event for each container that ended while there was no link.
+func (r *Runtime) addEnded(ctx context.Context, l *link) {
 	reply, err := l.ask(ctx, wire.Request{Op: wire.OpList})
 	if err != nil {
-		return // the link is broken again: the next one tells
+		return // the link is broken again, and addEnded is called for the next one
 	}
 	for _, s := range reply.Statuses {
 		if s.State == runtime.Exited {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// machine is a runtime with a host of its own, and what its events have told.
+// machine is a runtime with a host of its own, and the events that it has received.
 type machine struct {
 	*process.Runtime
 	t     testing.TB
@@ -44,7 +44,7 @@ func start(t testing.TB, change ...func(*process.Config)) *machine {
 	return startIn(t, t.TempDir(), change...)
 }
 
-// configOf has a host end soon after the test, and start however slow the machine is.
+// configOf makes the host end soon after the test, and waits for its start as long as tests wait.
 func configOf(dir string) process.Config {
 	return process.Config{Dir: dir, StartTimeout: await.Limit, IdleExit: 100 * time.Millisecond}
 }
@@ -64,25 +64,27 @@ func startIn(t testing.TB, dir string, change ...func(*process.Config)) *machine
 	return m
 }
 
-// onEveryRung runs a test with all that this machine can do, and with less.
-func onEveryRung(t *testing.T, test func(t *testing.T, m *machine)) {
-	for name, change := range map[string]func(*process.Config){
-		"with all there is":  func(*process.Config) {},
-		"without cgroups":    func(c *process.Config) { c.NoCgroups = true },
-		"without namespaces": func(c *process.Config) { c.NoNamespaces = true },
-		"without both":       func(c *process.Config) { c.NoCgroups, c.NoNamespaces = true, true },
-	} {
+// levelChanges start hosts with all that this machine can do, and with less.
+var levelChanges = map[string]func(*process.Config){
+	"with all there is":  func(*process.Config) {},
+	"without cgroups":    func(c *process.Config) { c.NoCgroups = true },
+	"without namespaces": func(c *process.Config) { c.NoNamespaces = true },
+	"without both":       func(c *process.Config) { c.NoCgroups, c.NoNamespaces = true, true },
+}
+
+func onEveryLevel(t *testing.T, test func(t *testing.T, m *machine)) {
+	for name, change := range levelChanges {
 		t.Run(name, func(t *testing.T) { test(t, start(t, change)) })
 	}
 }
 
-// leave ends all containers and sees to it that nothing of the host is left on the machine.
+// leave ends all containers, and fails the test if the host leaves files or cgroups behind.
 func (m *machine) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	all, err := m.List(ctx)
 	if err != nil {
-		return // the test has closed the connection and takes care of the host itself
+		return // the test has closed the connection and is responsible for the host
 	}
 	var ids []runtime.ID
 	for _, s := range all {
@@ -117,7 +119,7 @@ func runDirOf(t testing.TB, dataDir string) string {
 	return dir
 }
 
-// cgroups lists those of the host that has or had the run directory.
+// cgroups lists the cgroups of the host that has or had the run directory.
 func (m *machine) cgroups(run string) []string {
 	var found []string
 	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/*/*/", "/sys/fs/cgroup/*/*/*/"} {
@@ -130,7 +132,7 @@ func (m *machine) cgroups(run string) []string {
 	return found
 }
 
-// container is a container that nobody has started yet.
+// container returns a container that is not started yet.
 func (m *machine) container(command ...string) runtime.Container {
 	m.made++
 	uid := types.UID(fmt.Sprintf("pod-%d", m.made))
@@ -151,7 +153,7 @@ func (m *machine) start(c runtime.Container) runtime.Status {
 	return s
 }
 
-// wait returns how the container ended.
+// wait waits for the end of the container and returns its status.
 func (m *machine) wait(id runtime.ID) runtime.Status {
 	m.t.Helper()
 	for {

@@ -21,7 +21,7 @@ import (
 	"github.com/stint-dev/stint/test/unprivileged"
 )
 
-// hello greets the machine's host as a control plane of another version would.
+// hello sends h to the machine's host, as a control plane of another version would.
 func (m *machine) hello(h wire.Hello) wire.Welcome {
 	m.t.Helper()
 	socket, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: filepath.Join(m.runDir(), "host.sock"), Net: "unix"})
@@ -64,7 +64,7 @@ func TestAHostRefusesWhatItCannotServe(t *testing.T) {
 	}
 }
 
-// The file that leads to the host is copied as well.
+// The copy also has the file that names the run directory of the original.
 func TestACopyOfADataDirectoryHasAHostOfItsOwn(t *testing.T) {
 	m := start(t)
 	m.start(m.container("sleep", "1000"))
@@ -103,7 +103,7 @@ func TestADataDirectoryThatWasMovedWhileContainersRunIsToldWhatToDo(t *testing.T
 	}
 }
 
-// Its host goes by the old name, and is waited for where it is about to end.
+// Its host knows it by the old path. The next start waits if that host is about to end.
 func TestADataDirectoryThatWasMovedWhileNothingRunsIsServed(t *testing.T) {
 	m := start(t)
 	m.Close()
@@ -118,7 +118,7 @@ func TestADataDirectoryThatWasMovedWhileNothingRunsIsServed(t *testing.T) {
 	r.Close()
 }
 
-// makeRunDir prepares the run directory for what the test runs in place of a host.
+// makeRunDir makes a run directory for a host that the test imitates.
 func makeRunDir(t *testing.T, dataDir string) string {
 	t.Helper()
 	run, err := rundir.FindOrMake(dataDir)
@@ -129,7 +129,7 @@ func makeRunDir(t *testing.T, dataDir string) string {
 	return run
 }
 
-// oldHost answers in place of a host of another version.
+// oldHost imitates a host of another version.
 func oldHost(t *testing.T, live int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -178,7 +178,7 @@ func TestAnIdleHostOfAnotherVersionIsReplaced(t *testing.T) {
 	r.Close()
 }
 
-// An upgrade gets a host of the new program, unless the old one has something to do.
+// After an upgrade a host of the new program is started, unless the old one is busy.
 func TestAHostOfAnotherProgramIsReplacedWhenItIsIdle(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
 	unprivileged.CopyProgram(t, other)
@@ -246,7 +246,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 
 func TestACallEndsWithItsContext(t *testing.T) {
 	m := start(t)
-	// Stopped, the host answers nothing.
+	// A host that is stopped does not answer.
 	pid := m.hostPID()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err == nil && strings.Contains(string(data), ") T ")
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) // Later is as good.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) // A longer timeout would not change the result.
 	defer cancel()
 	_, err := m.List(ctx)
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {

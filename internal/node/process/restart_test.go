@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// list returns all that the host knows.
+// list returns the status of all attempts that the host has not forgotten.
 func (m *machine) list() map[runtime.ID]runtime.Status {
 	m.t.Helper()
 	all, err := m.List(await.Context(m.t))
@@ -82,7 +82,7 @@ func TestWhatTheControlPlaneHasNotTakenSurvivesTheHost(t *testing.T) {
 }
 
 func TestContainersEndWithTheirHost(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		n := unique()
 		ended := m.container("sh", "-c", "exit 6")
 		m.run(ended)
@@ -126,7 +126,7 @@ func TestAHostOfAnotherDataDirectoryIsAnother(t *testing.T) {
 	}
 }
 
-// Two data directories may know of the same pods: one is a copy of the other.
+// Two data directories may have the same pods, if one is a copy of the other.
 func TestAHostLeavesTheSamePodOfAnotherDataDirectoryAlone(t *testing.T) {
 	a, b := start(t), start(t)
 	lost, stays := a.container("sleep", "1000"), b.container("sleep", "1000")
@@ -141,7 +141,7 @@ func TestAHostLeavesTheSamePodOfAnotherDataDirectoryAlone(t *testing.T) {
 	if s := a.wait(lost.ID); !s.Lost {
 		t.Errorf("reported as %+v", s)
 	}
-	// Had anything killed it before, it would not be this that ends it.
+	// If another host had killed it, it would not have ended by this signal.
 	b.stop(stays.ID, time.Hour)
 	if s := b.wait(stays.ID); s.Signal != 15 {
 		t.Errorf("ended as %+v", s)

@@ -54,7 +54,7 @@ func TestStartErrorsNameTheFaultAndAreNoFailuresOfTheRuntime(t *testing.T) {
 }
 
 func TestTheSameAttemptRunsOnce(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		count := filepath.Join(t.TempDir(), "count")
 		c := m.container("sh", "-c", "echo x >> "+count+"; sleep 0.05")
 		var starts sync.WaitGroup
@@ -91,7 +91,7 @@ func TestManyAtOnceAndNoFilesLeftOpen(t *testing.T) {
 			}
 		}
 	}
-	// Idle slots keep theirs: some, whatever the number of containers was.
+	// Idle slots keep some files open, at most this many.
 	const kept = 64*4 + 100
 	for range 2 {
 		round(500)
@@ -108,7 +108,8 @@ func openFiles(t *testing.T, pid int) int {
 	return len(entries)
 }
 
-// hostPID asks the kernel whose the host's socket is: for an instant, a child that is being started looks like the host.
+// hostPID asks the kernel which process has the socket. A search in /proc might find a child of the host that has not
+// executed its program yet.
 func (m *machine) hostPID() int {
 	m.t.Helper()
 	socket, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: filepath.Join(m.runDir(), "host.sock"), Net: "unix"})
@@ -136,7 +137,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestWithoutMountsAVariableNamesTheTerminationMessageFile(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		c := m.container("sh", "-c", `echo done > "${STINT_TERMINATION_LOG:-/dev/termination-log}"`)
 		c.TerminationMessagePath = "/dev/termination-log"
 		if s := m.run(c); s.TerminationMessage != "done\n" {
@@ -201,9 +202,8 @@ func TestNoNewPrivileges(t *testing.T) {
 	}
 }
 
-// output is what the container has printed, without times.
 func TestContainersInheritNoCapabilities(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		sets := []string{"CapInh", "CapAmb"}
 		if os.Geteuid() != 0 {
 			sets = append(sets, "CapPrm", "CapEff")
@@ -222,6 +222,7 @@ func TestContainersInheritNoCapabilities(t *testing.T) {
 	})
 }
 
+// output is what the container has printed, without times.
 func (m *machine) output(c runtime.Container) string {
 	m.t.Helper()
 	data, err := os.ReadFile(c.LogPath)

@@ -27,7 +27,7 @@ func TestSubPath(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(volume, "fifo"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	// As volumes that show objects are made.
+	// Volumes of ConfigMaps and Secrets are made like this.
 	write(t, filepath.Join(volume, "..2026", "key"), "value\n")
 	link(t, "..2026", filepath.Join(volume, "..data"))
 	link(t, "..data/key", filepath.Join(volume, "key"))
@@ -91,7 +91,7 @@ func TestAPartOfAMemoryVolume(t *testing.T) {
 	}
 }
 
-// Where a mount path goes through a volume, what is made for it stays in there.
+// Mount points in a volume are made inside of it, also if the path has links.
 func TestMountPointsInAVolume(t *testing.T) {
 	m := mounter(t)
 	volume, outside, inner := t.TempDir(), t.TempDir(), t.TempDir()
@@ -134,7 +134,7 @@ func TestMountPointsInAVolume(t *testing.T) {
 func TestASubPathThatIsSwappedNeverShowsAnotherDirectory(t *testing.T) {
 	m := mounter(t)
 	a := newAttack(t)
-	a.rage(func() {})
+	a.start(func() {})
 	seen := map[string]int{}
 	for i := range starts {
 		c := m.container("cat", "/mnt/file")

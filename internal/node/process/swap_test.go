@@ -15,11 +15,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
-// starts is how many containers an attack is made on.
+// starts is how many containers are started during an attack.
 const starts = 300
 
-// attack is a volume in which the names "sub" and "other" stand for a directory and for a link to a directory outside,
-// the decoy, which holds a secret.
+// attack is a volume with a directory and a link to the decoy, a directory outside of it that holds a secret. They have the
+// names "sub" and "other", which the attack exchanges.
 type attack struct {
 	t             *testing.T
 	volume, decoy string
@@ -35,14 +35,14 @@ func newAttack(t *testing.T) *attack {
 	return a
 }
 
-// swap exchanges what the two names stand for, in one step.
+// swap exchanges the two names atomically.
 func (a *attack) swap() error {
 	return unix.Renameat2(unix.AT_FDCWD, filepath.Join(a.volume, "sub"), unix.AT_FDCWD, filepath.Join(a.volume, "other"),
 		unix.RENAME_EXCHANGE)
 }
 
-// rage swaps again and again until the test ends, and does besides what it is told to.
-func (a *attack) rage(besides func()) {
+// start swaps again and again until the test ends, and calls besides each time.
+func (a *attack) start(besides func()) {
 	var over sync.WaitGroup
 	end := make(chan struct{})
 	over.Go(func() {
@@ -65,7 +65,7 @@ func (a *attack) rage(besides func()) {
 	})
 }
 
-// check looks into the decoy.
+// check fails the test if the decoy was changed.
 func (a *attack) check() {
 	a.t.Helper()
 	entries, err := os.ReadDir(a.decoy)
@@ -74,7 +74,7 @@ func (a *attack) check() {
 	}
 }
 
-// What is checked must be what is mounted, however much time lies between the two.
+// A directory that was checked must be the one that is mounted, even if its name has changed in between.
 func TestASubPathIsResolvedWhereItIsMounted(t *testing.T) {
 	m := mounter(t)
 	a := newAttack(t)
@@ -104,13 +104,13 @@ func TestAMountPointThatIsSwappedIsNeverMadeOutsideItsVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer inside.Close()
-	a.rage(func() { _ = inside.Remove("point") })
+	a.start(func() { _ = inside.Remove("point") })
 	for i := range starts {
 		c := m.container("cat", "/mnt/file")
 		c.Container = fmt.Sprint("c", i)
 		c.Mounts = []runtime.Mount{
 			{HostPath: a.volume, ContainerPath: "/mnt"}, {HostPath: t.TempDir(), ContainerPath: "/mnt/sub/point"},
-			// What is no volume is shadowed, whichever directory it is by then.
+			// A directory that is not a volume is shadowed, and it may be either of the two.
 			{HostPath: t.TempDir(), ContainerPath: filepath.Join(a.volume, "sub", "shadowed")},
 		}
 		m.run(c)

@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// having are the folders in /proc of the processes that have word on their command line.
-func having(t *testing.T, word string) (dirs []string) {
+// processesWith returns the directories in /proc of the processes that have word on their command line.
+func processesWith(t *testing.T, word string) (dirs []string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -32,18 +32,18 @@ func having(t *testing.T, word string) (dirs []string) {
 
 func alive(t *testing.T, word string) int {
 	t.Helper()
-	return len(having(t, word))
+	return len(processesWith(t, word))
 }
 
-// tellIfFailed tells what those processes are doing, and what the container has printed.
-func tellIfFailed(t *testing.T, word string, c runtime.Container) {
+// logIfFailed logs the state of these processes and the output of the container if the test fails.
+func logIfFailed(t *testing.T, word string, c runtime.Container) {
 	t.Cleanup(func() {
 		if !t.Failed() {
 			return
 		}
 		printed, _ := os.ReadFile(c.LogPath)
 		t.Logf("printed: %s", printed)
-		for _, dir := range having(t, word) {
+		for _, dir := range processesWith(t, word) {
 			line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 			stat, _ := os.ReadFile(filepath.Join(dir, "stat"))
 			sleeps, _ := os.ReadFile(filepath.Join(dir, "wchan"))
@@ -65,7 +65,7 @@ var escapes = map[string]string{
 }
 
 func TestNothingOutlivesItsContainer(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		for name, script := range escapes {
 			t.Run(name, func(t *testing.T) {
 				n := unique()
@@ -79,7 +79,7 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 				n := unique()
 				c := m.container("sh", "-c", "trap '' TERM; "+strings.ReplaceAll(script, "FOREVER", n)+
 					"\nwhile :; do sleep "+n+"; done")
-				tellIfFailed(t, n, c)
+				logIfFailed(t, n, c)
 				m.start(c)
 				await.Until(t, "the container has children", func() bool { return alive(t, "sleep\x00"+n) >= 2 })
 				m.stop(c.ID, 10*time.Millisecond)
@@ -92,12 +92,12 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 	})
 }
 
-// Whoever looks at a process that forks and ends at once may find it ended, and its child is elsewhere by then.
+// Each process forks and ends at once. When the host looks at one, it has ended and its child has another parent.
 func TestAProcessThatIsAlwaysAnotherOneEndsWithItsContainer(t *testing.T) {
 	m := start(t, func(c *process.Config) { c.NoCgroups = true })
 	steps := filepath.Join(t.TempDir(), "steps")
 	hop := "hop() { echo >> " + steps + "; hop & }; hop"
-	m.start(m.container("sleep", "1000")) // might have been its parent
+	m.start(m.container("sleep", "1000")) // an orphan might belong to this one
 	for range 100 {
 		m.run(m.container("sh", "-c", "setsid sh -c '"+hop+"' & until [ -e "+steps+" ]; do :; done"))
 		before, err := os.Stat(steps)
@@ -116,7 +116,7 @@ func TestAProcessThatIsAlwaysAnotherOneEndsWithItsContainer(t *testing.T) {
 
 var uniques = 0
 
-// unique is a time that no other process sleeps. None is a part of another one.
+// unique is a duration that no other process sleeps. None is a part of another one's text.
 func unique() string {
 	uniques++
 	return fmt.Sprintf("98%06d.%07ds", uniques, os.Getpid())
@@ -130,7 +130,7 @@ func (m *machine) stop(id runtime.ID, grace time.Duration) {
 }
 
 func TestStop(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		t.Run("a plain program ends by SIGTERM", func(t *testing.T) {
 			c := m.container("sleep", "1000")
 			m.start(c)

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Queue shares out the machine. It is not safe for concurrent use.
+// Queue assigns the machine's resources to pods. It is not safe for concurrent use.
 type Queue struct {
 	all  Request
 	free Request
 	held map[types.UID]Request
-	// waiting pods by what they request: pods that ask for the same need only one look.
+	// classes are the waiting pods by what they request: of pods with the same request only the oldest is checked.
 	classes map[Request]*class
 	pods    map[types.UID]*waiter
 	arrival int64
@@ -24,12 +24,12 @@ type waiter struct {
 	uid     types.UID
 	request Request
 	created time.Time
-	// arrival orders pods of the same second.
+	// arrival orders pods that were created in the same second.
 	arrival int64
 	index   int
 }
 
-// NewQueue returns a queue for a machine with nothing on it.
+// NewQueue returns a queue for a machine without pods.
 func NewQueue(all Request) *Queue {
 	return &Queue{
 		all:     all,
@@ -40,17 +40,17 @@ func NewQueue(all Request) *Queue {
 	}
 }
 
-// Reserve gives the pod its share whether there is one or not: it runs already.
+// Reserve reserves the pod's request even if that much is not free, as for a pod that runs already.
 func (q *Queue) Reserve(uid types.UID, r Request) {
 	if _, ok := q.held[uid]; ok {
 		return
 	}
-	q.leave(uid)
+	q.dequeue(uid)
 	q.held[uid] = r
 	q.free = q.free.minus(r)
 }
 
-// Wait lets the pod wait for its share. Waiting twice is waiting once.
+// Wait adds the pod to those that wait for resources, unless it waits or has them already.
 func (q *Queue) Wait(uid types.UID, r Request, created time.Time) {
 	if _, ok := q.held[uid]; ok {
 		return
@@ -69,18 +69,18 @@ func (q *Queue) Wait(uid types.UID, r Request, created time.Time) {
 	heap.Push(c, w)
 }
 
-// Release takes the pod out, whether it waits or holds a share.
+// Release removes the pod, whether it waits or has resources.
 func (q *Queue) Release(uid types.UID) {
-	q.leave(uid)
+	q.dequeue(uid)
 	if r, ok := q.held[uid]; ok {
 		delete(q.held, uid)
 		q.free = q.free.plus(r)
 	}
 }
 
-// Place gives shares to waiting pods as long as there are any, and returns the pods that got one.
-func (q *Queue) Place() []types.UID {
-	var placed []types.UID
+// AdmitWaiting reserves resources for waiting pods while there are enough, and returns these pods.
+func (q *Queue) AdmitWaiting() []types.UID {
+	var admitted []types.UID
 	heads := q.oldestOfEachClass()
 	var scarce []corev1.ResourceName
 	for len(heads) > 0 && !slices.Contains(scarce, corev1.ResourcePods) {
@@ -98,21 +98,21 @@ func (q *Queue) Place() []types.UID {
 			continue
 		}
 		q.Reserve(oldest.uid, r)
-		placed = append(placed, oldest.uid)
+		admitted = append(admitted, oldest.uid)
 		if c, ok := q.classes[r]; ok {
 			heads = insert(heads, (*c)[0])
 		}
 	}
-	return placed
+	return admitted
 }
 
-// HasReserved tells whether the pod has its share.
+// HasReserved reports whether the pod has its resources.
 func (q *Queue) HasReserved(uid types.UID) bool {
 	_, ok := q.held[uid]
 	return ok
 }
 
-// Explain tells a waiting pod's owner what it waits for; empty if the pod does not wait.
+// Explain returns a message about what a pod waits for; empty if it does not wait.
 func (q *Queue) Explain(uid types.UID) string {
 	w, ok := q.pods[uid]
 	if !ok {
@@ -121,13 +121,13 @@ func (q *Queue) Explain(uid types.UID) string {
 	return explain(w.request, q.free, q.all)
 }
 
-// Fits tells whether the machine is large enough for a waiting pod, once it is free.
+// Fits reports whether a waiting pod could start if no other pod had resources.
 func (q *Queue) Fits(uid types.UID) bool {
 	w, ok := q.pods[uid]
 	return !ok || len(w.request.short(q.all)) == 0
 }
 
-func (q *Queue) leave(uid types.UID) {
+func (q *Queue) dequeue(uid types.UID) {
 	w, ok := q.pods[uid]
 	if !ok {
 		return

@@ -19,7 +19,7 @@ var t0 = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 
 func cpu(milli int64) resources.Request { return resources.Request{MilliCPU: milli, Pods: 1} }
 
-func TestPlace(t *testing.T) {
+func TestAdmitWaiting(t *testing.T) {
 	type pod struct {
 		name    string
 		request resources.Request
@@ -31,7 +31,7 @@ func TestPlace(t *testing.T) {
 		want    []types.UID
 		explain map[types.UID]string
 	}{
-		"what fits is placed, the oldest first": {
+		"what fits is admitted, the oldest first": {
 			waiting: []pod{{"young", cpu(1000), 1}, {"old", cpu(1000), 5}},
 			want:    []types.UID{"old", "young"},
 		},
@@ -61,7 +61,7 @@ func TestPlace(t *testing.T) {
 				"huge":  "ephemeral-storage: 11Gi requested, the machine has only 10Gi",
 			},
 		},
-		"a pod that will never fit holds up nobody": {
+		"a pod that will never fit blocks no other pod": {
 			waiting: []pod{{"huge", cpu(5000), 5}, {"small", cpu(500), 1}},
 			want:    []types.UID{"small"},
 			explain: map[types.UID]string{"huge": "cpu: 5 requested, the machine has only 4"},
@@ -80,8 +80,8 @@ func TestPlace(t *testing.T) {
 			for _, p := range c.waiting {
 				q.Wait(types.UID(p.name), p.request, t0.Add(-time.Duration(p.age)*time.Second))
 			}
-			if diff := cmp.Diff(c.want, q.Place()); diff != "" {
-				t.Errorf("placed (-want +got):\n%s", diff)
+			if diff := cmp.Diff(c.want, q.AdmitWaiting()); diff != "" {
+				t.Errorf("admitted (-want +got):\n%s", diff)
 			}
 			for uid, want := range c.explain {
 				if got := q.Explain(uid); got != want {
@@ -109,8 +109,7 @@ func TestRequestOf(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes: no resource is given out twice, a pod in the way of nobody is not left waiting, and in
-// the end everybody has had a turn.
+// Whatever pods come and go, no resource is given out twice, and in the end every pod has had its turn.
 func TestAnyQueue(t *testing.T) {
 	all := resources.Request{MilliCPU: 4000, Memory: 4000, Pods: 6}
 	rapid.Check(t, func(t *rapid.T) {
@@ -118,7 +117,7 @@ func TestAnyQueue(t *testing.T) {
 		requests := map[types.UID]resources.Request{}
 		var held, waiting []types.UID
 		place := func() {
-			for _, uid := range q.Place() {
+			for _, uid := range q.AdmitWaiting() {
 				held = append(held, uid)
 				waiting = slices.DeleteFunc(waiting, func(w types.UID) bool { return w == uid })
 			}

@@ -9,7 +9,7 @@ import (
 	podresources "k8s.io/component-helpers/resource"
 )
 
-// Request is a pod's share of the machine.
+// Request is the resources that a pod requests, or that a machine has.
 type Request struct {
 	MilliCPU int64
 	Memory   int64
@@ -22,8 +22,8 @@ type Request struct {
 // kinds in the order in which messages name them.
 var kinds = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourcePods}
 
-// RequestOf sums up what the pod asks for: the larger of what its containers want together and of what any init
-// container wants with the sidecars started before it.
+// RequestOf returns the pod's request: the larger of what its containers request together and of what any init
+// container requests with the sidecars started before it.
 func RequestOf(pod *corev1.Pod) Request {
 	sum := podresources.PodRequests(pod, podresources.PodResourcesOptions{})
 	sum[corev1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
@@ -57,7 +57,7 @@ func (r Request) minus(o Request) Request {
 	return Request{MilliCPU: r.MilliCPU - o.MilliCPU, Memory: r.Memory - o.Memory, Storage: r.Storage - o.Storage, Pods: r.Pods - o.Pods}
 }
 
-// short returns the kinds of which the request wants more than there is.
+// short returns the resources of which the request wants more than is free.
 func (r Request) short(free Request) []corev1.ResourceName {
 	var short []corev1.ResourceName
 	for _, kind := range kinds {
@@ -78,7 +78,7 @@ func quantity(kind corev1.ResourceName, value int64) string {
 	return fmt.Sprint(value)
 }
 
-// explain tells what a request waits for.
+// explain returns a message about what a request waits for.
 func explain(want, free, all Request) string {
 	var parts []string
 	for _, kind := range want.short(free) {

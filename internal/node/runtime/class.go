@@ -13,11 +13,11 @@ const (
 	ClassOCI = "oci"
 )
 
-// HandlerAnnotation names the handler of a pod whose RuntimeClass is called otherwise. It is settled when the pod is
-// made, so that no change of the class has a pod run otherwise than it began.
+// HandlerAnnotation names the handler of a pod whose RuntimeClass has another name. It is set when the pod is created,
+// so that a later change of the class does not change how the pod runs.
 const HandlerAnnotation = "stint.dev/runtime-handler"
 
-// HandlerOf is what runs the pod.
+// HandlerOf returns the handler that runs the pod.
 func HandlerOf(pod *corev1.Pod) string {
 	if handler, ok := pod.Annotations[HandlerAnnotation]; ok {
 		return handler

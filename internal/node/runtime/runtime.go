@@ -1,7 +1,7 @@
 // Package runtime is the seam between the life cycle of a pod (internal/node) and what runs its containers
 // (internal/node/process today, CRI later).
 //
-// A runtime holds no API state. It starts a container, signals it, and tells how it ended; it keeps what it knows
+// A runtime holds no API state. It starts a container, signals it, and reports how it ended; it keeps what it knows
 // about an ended container until it is told to forget it, over restarts of the control plane too.
 package runtime
 
@@ -78,7 +78,7 @@ type Container struct {
 type Root struct {
 	// Tree is the directory of the image's files. Nothing is ever written to it.
 	Tree string `json:"tree"`
-	// ImageID is the image's name by its digest, to be told in the Status.
+	// ImageID is the image's name by its digest, for the Status.
 	ImageID string `json:"imageID,omitempty"`
 	// ReadOnly keeps the container from writing outside its volumes.
 	ReadOnly bool `json:"readOnly,omitempty"`
@@ -142,7 +142,7 @@ const (
 	Exited State = "Exited"
 )
 
-// Status tells of one attempt.
+// Status describes one attempt.
 type Status struct {
 	ID
 	PodNamespace string    `json:"podNamespace"`
@@ -156,7 +156,7 @@ type Status struct {
 	Signal   int32 `json:"signal,omitempty"`
 	// OOMKilled: the kernel ended it for want of memory.
 	OOMKilled bool `json:"oomKilled,omitempty"`
-	// StartError says why no process came to be (ExitCode is 128, or 127/126 as a shell would say is not used).
+	// StartError says why no process came to be. ExitCode is 128 then, not 127 or 126 as from a shell.
 	StartError string `json:"startError,omitempty"`
 	// Lost: the host process died and took the container with it; the exit code is not known.
 	Lost bool `json:"lost,omitempty"`
@@ -179,12 +179,13 @@ type MissingMountPoint struct {
 // Usage is what was measured, in the order of what was asked for.
 type Usage struct{ Roots, Dirs []int64 }
 
-// Info tells what this runtime can hold to on this machine.
+// Info says what this runtime can guarantee on this machine.
 type Info struct {
 	// Name and Version as in a node's containerRuntimeVersion: "process://1.0".
 	Name    string
 	Version string
-	// Isolation names the rung in force, for people: "cgroup v2", "user and pid namespaces", "process group".
+	// Isolation names the isolation level in force, for people: "cgroup v2", "user and pid namespaces", "process
+	// group".
 	Isolation string
 	// EnforcesCPU and EnforcesMemory: whether limits are held.
 	EnforcesCPU    bool
@@ -217,7 +218,7 @@ type Info struct {
 	WhyOneImageID string
 }
 
-// Of is what the runtime can hold to for containers of a handler.
+// Of returns what the runtime can guarantee for containers of a handler.
 func (i Info) Of(handler string) Info {
 	if handler == ClassOCI {
 		i.Name, i.Version = ClassOCI, "1.0"

@@ -1,4 +1,4 @@
-// Package taints decides which pods the taints of a node keep out, and which they send away.
+// Package taints decides which pods the taints of a node block, and which they evict.
 package taints
 
 import (
@@ -24,7 +24,7 @@ func Of(node *corev1.Node) []corev1.Taint {
 	return listed
 }
 
-// DiskPressure is what the node's condition says of its disks; empty is no pressure.
+// DiskPressure returns the message of the Node's condition DiskPressure; empty if there is no pressure.
 func DiskPressure(node *corev1.Node) string {
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeDiskPressure && c.Status == corev1.ConditionTrue {
@@ -34,12 +34,12 @@ func DiskPressure(node *corev1.Node) string {
 	return ""
 }
 
-// FindBlockingTaint returns the first of the taints that keeps a pod without a place from getting one. NoSchedule is for the
-// scheduler, which a pod that names its node bypasses.
+// FindBlockingTaint returns the first taint that keeps a pod from starting. NoSchedule is for the scheduler, which a
+// pod that names its node bypasses.
 func FindBlockingTaint(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, ok bool) {
 	for _, t := range taints {
-		keeps := t.Effect == corev1.TaintEffectNoExecute || t.Effect == corev1.TaintEffectNoSchedule && pod.NodeName == ""
-		if keeps && toleration(pod, &t) == nil {
+		blocks := t.Effect == corev1.TaintEffectNoExecute || t.Effect == corev1.TaintEffectNoSchedule && pod.NodeName == ""
+		if blocks && toleration(pod, &t) == nil {
 			return t, true
 		}
 	}
@@ -61,7 +61,7 @@ func FindEvictingTaint(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1
 	return first, after, ok
 }
 
-// tolerated is how long the pod tolerates the taint, if not for ever.
+// tolerated returns how long the pod tolerates the taint. Limited is false if it does so for ever.
 func tolerated(pod *corev1.PodSpec, t *corev1.Taint) (limit time.Duration, limited bool) {
 	matching := toleration(pod, t)
 	if matching == nil {
@@ -74,7 +74,8 @@ func tolerated(pod *corev1.PodSpec, t *corev1.Taint) (limit time.Duration, limit
 	return time.Duration(seconds) * time.Second, true
 }
 
-// toleration is the first of the pod's that matches, as in kube-controller-manager: those after it have no say.
+// toleration returns the first of the pod's tolerations that matches. As in kube-controller-manager, those after it do
+// not count.
 func toleration(pod *corev1.PodSpec, t *corev1.Taint) *corev1.Toleration {
 	for i := range pod.Tolerations {
 		if pod.Tolerations[i].ToleratesTaint(logr.Discard(), t, true) {

@@ -28,7 +28,7 @@ func limited(key string, seconds int64) corev1.Toleration {
 
 var everything = corev1.Toleration{Operator: corev1.TolerationOpExists}
 
-func TestKeepsOut(t *testing.T) {
+func TestFindBlockingTaint(t *testing.T) {
 	pressed := node(false)
 	pressed.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}}
 	noSchedule, noExecute := taint("gpu", "yes", corev1.TaintEffectNoSchedule), taint("gpu", "yes", corev1.TaintEffectNoExecute)
@@ -65,7 +65,7 @@ func TestKeepsOut(t *testing.T) {
 	}
 }
 
-func TestSendsAway(t *testing.T) {
+func TestFindEvictingTaint(t *testing.T) {
 	a, b := taint("a", "", corev1.TaintEffectNoExecute), taint("b", "", corev1.TaintEffectNoExecute)
 	const stays = -1
 	for sentence, tc := range map[string]struct {

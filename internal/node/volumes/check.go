@@ -8,7 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Check returns why the pod's volumes cannot be had on this machine; nil if they can.
+// Check returns why this machine cannot provide the pod's volumes; nil if it can.
 func Check(pod *corev1.Pod, info runtime.Info) error {
 	byName := byName(pod)
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
@@ -18,7 +18,7 @@ func Check(pod *corev1.Pod, info runtime.Info) error {
 				return fmt.Errorf("container %s: volumeDevices are not supported; use volumeMounts", c.Name)
 			}
 			if len(c.VolumeMounts) > 0 && !info.CanMount {
-				return fmt.Errorf("container %s: volumes cannot be shown to a container on this machine: %s", c.Name, info.WhyNoMount)
+				return fmt.Errorf("container %s: volumes cannot be mounted on this machine: %s", c.Name, info.WhyNoMount)
 			}
 			for _, m := range c.VolumeMounts {
 				if err := checkMount(byName[m.Name]); err != nil {
@@ -51,7 +51,7 @@ func checkMount(v *corev1.Volume) error {
 func checkProjected(p *corev1.ProjectedVolumeSource) error {
 	for _, s := range p.Sources {
 		if s.ConfigMap == nil && s.Secret == nil && s.DownwardAPI == nil {
-			return fmt.Errorf("a projected volume takes configMap, secret and downwardAPI here, no other source")
+			return fmt.Errorf("a projected volume supports only the sources configMap, secret and downwardAPI")
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/downward"
 )
 
-// file is one file of a volume, under its path there.
+// file is one file of a volume. Maps of files have its path in the volume as key.
 type file struct {
 	data []byte
 	mode int32
@@ -18,7 +18,7 @@ type file struct {
 
 const defaultMode = corev1.ConfigMapVolumeSourceDefaultMode
 
-// files reads what a volume of API objects holds.
+// files returns the files of a volume that shows API objects.
 func (m Maker) files(ctx context.Context, pod *corev1.Pod, v *corev1.Volume) (map[string]file, error) {
 	switch {
 	case v.ConfigMap != nil:

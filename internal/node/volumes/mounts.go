@@ -24,12 +24,12 @@ type Maker struct {
 type Pod struct {
 	*corev1.Pod
 	Dir string
-	// SetGroup gives a directory and all in it to the pod's fsGroup, as its containers call it; nil where that cannot be done,
-	// or is of no account.
+	// SetGroup gives a directory and all in it to a group, which is numbered as in the pod's containers. It is nil if
+	// the pod has no fsGroup, or the group cannot be set or does not matter.
 	SetGroup func(ctx context.Context, dir string, group uint32) error
 }
 
-// Mounts makes the volumes that the container mounts and returns where it is to see them. Lookup knows the
+// Mounts makes the volumes that the container mounts, and returns its mounts. Lookup returns variables of the
 // container's environment, for subPathExpr.
 func (m Maker) Mounts(ctx context.Context, pod Pod, c *corev1.Container, lookup func(string) (string, bool)) ([]runtime.Mount, error) {
 	if len(c.VolumeMounts) == 0 {
@@ -63,7 +63,7 @@ func (m Maker) Mounts(ctx context.Context, pod Pod, c *corev1.Container, lookup 
 	return mounts, nil
 }
 
-// Update rewrites those of the pod's volumes that show objects of the API and have been made.
+// Update rewrites those volumes of the pod that show API objects and have been made.
 func (m Maker) Update(ctx context.Context, pod Pod) error {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
@@ -80,7 +80,7 @@ func (m Maker) Update(ctx context.Context, pod Pod) error {
 	return nil
 }
 
-// prepare makes the volume, or brings it up to date. ReadOnly is how the container mounts it.
+// prepare makes the volume, or updates it. ReadOnly is whether the container mounts it read-only.
 func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly bool) (runtime.Mount, error) {
 	mount := runtime.Mount{HostPath: pod.Path(v)}
 	switch {
@@ -93,7 +93,7 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly 
 			mount.Group, _ = pod.group()
 			return mount, makeVolume(mount.HostPath)
 		}
-		return mount, makeEmptyDir(mount.HostPath, pod.sharer(ctx))
+		return mount, makeEmptyDir(mount.HostPath, pod.groupSetter(ctx))
 	case v.HostPath != nil && readOnly && isMissing(v.HostPath):
 		return mount, makeVolume(mount.HostPath)
 	case v.HostPath != nil:
@@ -104,17 +104,17 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly 
 	if err != nil {
 		return mount, err
 	}
-	return mount, write(mount.HostPath, files, pod.sharer(ctx))
+	return mount, write(mount.HostPath, files, pod.groupSetter(ctx))
 }
 
 func showsObjects(v *corev1.Volume) bool {
 	return v.ConfigMap != nil || v.Secret != nil || v.DownwardAPI != nil || v.Projected != nil
 }
 
-// Path is where a volume of the pod is.
+// Path returns where a volume of the pod is.
 func (p Pod) Path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name) }
 
-// group is whom the files are shared with, if with anyone.
+// group returns the fsGroup that volumes are given to, if they are given to one.
 func (p Pod) group() (group uint32, shared bool) {
 	if p.SetGroup == nil || p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil {
 		return 0, false
@@ -122,8 +122,8 @@ func (p Pod) group() (group uint32, shared bool) {
 	return uint32(*p.Spec.SecurityContext.FSGroup), true
 }
 
-// sharer shares a directory of the pod's with its group; nil if there is none.
-func (p Pod) sharer(ctx context.Context) groupSetter {
+// groupSetter returns the function that gives a directory to the pod's fsGroup; nil if there is none.
+func (p Pod) groupSetter(ctx context.Context) groupSetter {
 	group, shared := p.group()
 	if !shared {
 		return nil

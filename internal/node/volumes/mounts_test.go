@@ -45,8 +45,8 @@ func TestVolumesThatShowObjectsAreReadOnly(t *testing.T) {
 	}
 }
 
-// What a subPath leads to is for the runtime to find out. What it says is for the user to mend, whatever is there.
-func TestASubPathSaysWhichPartOfTheVolume(t *testing.T) {
+// Mounts checks only the text of a subPath, whatever exists on the disk. The runtime checks where it leads.
+func TestSubPath(t *testing.T) {
 	for sub, want := range map[string]string{"a": "a", "a/./b": "a/b", "..": "", "../x": "", "/etc": "", "a/../..": ""} {
 		t.Run(sub, func(t *testing.T) {
 			container := corev1.Container{VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v", SubPath: sub}}}
@@ -68,8 +68,8 @@ func TestASubPathSaysWhichPartOfTheVolume(t *testing.T) {
 	}
 }
 
-// On a cluster the container runtime makes the directory. Here nothing is made on the machine that a pod only reads.
-func TestAMissingHostPathIsEmptyToWhoOnlyReadsIt(t *testing.T) {
+// In a cluster the container runtime makes the directory. Here a read-only mount makes nothing on the machine.
+func TestAMissingHostPathIsEmptyWhenMountedReadOnly(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	directory := corev1.HostPathDirectory
 	for name, c := range map[string]struct {

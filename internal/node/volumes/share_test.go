@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What cannot be shared is shown to no container, and shared when it is tried again. What containers have made of an emptyDir
-// stays theirs.
+// A volume whose group cannot be set is not shown to containers, and its group is set at the next try. Later its group
+// is left alone, as containers may have changed what is in an emptyDir.
 func TestAVolumeIsSharedBeforeItIsShown(t *testing.T) {
 	for name, fill := range map[string]func(string, groupSetter) error{
 		"an emptyDir": makeEmptyDir,

@@ -18,7 +18,7 @@ const dataLink = "..data"
 
 // write makes the folder show exactly these files, old ones or new ones at any instant and never a mixture.
 // It does nothing if the folder shows them already.
-func write(dir string, files map[string]file, share groupSetter) error {
+func write(dir string, files map[string]file, setGroup groupSetter) error {
 	for path := range files {
 		if !filepath.IsLocal(path) || strings.HasPrefix(path, "..") {
 			return fmt.Errorf("file path %q must be relative, inside the volume, and not begin with two dots", path)
@@ -28,10 +28,10 @@ func write(dir string, files map[string]file, share groupSetter) error {
 		return err
 	}
 	shown, err := os.Readlink(filepath.Join(dir, dataLink))
-	if err == nil && isGeneration(shown) && same(filepath.Join(dir, shown), files, share != nil) {
+	if err == nil && isGeneration(shown) && same(filepath.Join(dir, shown), files, setGroup != nil) {
 		return nil
 	}
-	generation, err := writeGeneration(dir, files, share)
+	generation, err := writeGeneration(dir, files, setGroup)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func isGeneration(name string) bool {
 	return strings.HasPrefix(name, generationPrefix) && beneath.IsElement(name)
 }
 
-// removeOthers removes all generations but one: the one before, and what a crash has left.
+// removeOthers removes all generations but one: the previous one, and those that a crash has left.
 func removeOthers(dir, generation string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -72,7 +72,7 @@ func removeOthers(dir, generation string) error {
 	return nil
 }
 
-func writeGeneration(dir string, files map[string]file, share groupSetter) (string, error) {
+func writeGeneration(dir string, files map[string]file, setGroup groupSetter) (string, error) {
 	generation, err := os.MkdirTemp(dir, time.Now().UTC().Format("..2006_01_02_15_04_05."))
 	if err != nil {
 		return "", err
@@ -81,12 +81,12 @@ func writeGeneration(dir string, files map[string]file, share groupSetter) (stri
 		return "", err
 	}
 	for path, f := range files {
-		if err := writeFile(filepath.Join(generation, path), f, share != nil); err != nil {
+		if err := writeFile(filepath.Join(generation, path), f, setGroup != nil); err != nil {
 			return "", err
 		}
 	}
-	if share != nil {
-		return generation, share(generation)
+	if setGroup != nil {
+		return generation, setGroup(generation)
 	}
 	return generation, nil
 }
@@ -121,7 +121,7 @@ func swap(dir, generation string) error {
 	return os.Rename(fresh, filepath.Join(dir, dataLink))
 }
 
-// link makes the names that users see, and removes those that are no more.
+// link makes the links that users see, and removes those of files that are gone.
 func link(dir string, files map[string]file) error {
 	wanted := map[string]bool{}
 	for path := range files {
@@ -154,7 +154,7 @@ func link(dir string, files map[string]file) error {
 // errDiffers ends the comparison of two generations early.
 var errDiffers = errors.New("differs")
 
-// same tells whether the generation holds exactly these files.
+// same reports whether the generation holds exactly these files.
 func same(generation string, files map[string]file, shared bool) bool {
 	found := 0
 	err := filepath.WalkDir(generation, func(path string, e fs.DirEntry, err error) error {

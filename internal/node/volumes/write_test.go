@@ -107,7 +107,7 @@ func TestWriteKeepsInside(t *testing.T) {
 	}
 }
 
-// A pod may reach the folder through a hostPath, and decide where the link leads.
+// A pod may reach the folder through a hostPath, and change where the link leads.
 func TestWriteLeavesAloneWhatAPlantedLinkLeadsTo(t *testing.T) {
 	for name, target := range map[string]string{"by its path": "", "by climbing": "../decoy", "the folder itself": "."} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +145,8 @@ func TestWriteLeavesAloneWhatAPlantedLinkLeadsTo(t *testing.T) {
 	}
 }
 
-// The pods directory may be removed while a server runs. A container sees the volume itself, whichever user it runs as.
+// The pods directory may be removed while a server runs, so it is made again with its mode. A container sees the volume
+// itself, whichever user it runs as.
 func TestDirectoriesAboveAVolumeAreClosed(t *testing.T) {
 	pods := filepath.Join(t.TempDir(), "pods")
 	made := map[string]error{

@@ -19,17 +19,17 @@ const (
 	maxPageSize = 1 << 24
 )
 
-// meta is what a meta page says: where everything begins.
+// meta is the content of a meta page: where the root bucket and the freelist are.
 type meta struct {
 	pageSize uint64
 	root     uint64
 	freelist uint64
-	pages    uint64 // how many the file has at least; those in use are below
+	pages    uint64 // all pages in use have a lower number; the file has at least so many
 	txID     uint64
 }
 
-// newestMeta is the valid meta record of the later transaction. One of them may be torn: bbolt writes them in turns, and
-// goes back to the other after a crash.
+// newestMeta returns the valid meta page of the later transaction. One of the two may be torn: bbolt writes them in turn
+// and uses the other one after a crash.
 func newestMeta(file io.ReaderAt, size int64) (meta, error) {
 	first, ok := readMeta(file, 0)
 	if ok {

@@ -17,13 +17,14 @@ const (
 
 	bucketFlag = 1 // of a leaf's element
 
-	// countElsewhere is the count of a list of free pages whose first element holds the count.
+	// countElsewhere is the count in the header of a freelist page if the real count is too large for it. Then the first
+	// element is the count.
 	countElsewhere = 0xFFFF
 )
 
 var order = binary.NativeEndian
 
-// page is a page with its overflow: a header, elements, and the keys and values that the elements point to.
+// page is a page with its overflow pages: a header, elements, and the keys and values that the elements point to.
 type page struct{ bytes []byte }
 
 func (p page) id() uint64       { return order.Uint64(p.bytes) }
@@ -31,11 +32,11 @@ func (p page) flags() uint16    { return order.Uint16(p.bytes[8:]) }
 func (p page) count() int       { return int(order.Uint16(p.bytes[10:])) }
 func (p page) overflow() uint64 { return uint64(order.Uint32(p.bytes[12:])) }
 
-// dataStart is where the data of the first element lies. bbolt writes keys and values behind the elements without a gap,
-// in the elements' order; that the elements point there shows that they and their count are what was written.
+// dataStart is the offset of the first element's data. bbolt writes keys and values behind the elements without gaps, in
+// the order of the elements. Elements that point elsewhere, or a wrong count, are therefore damage.
 func (p page) dataStart() uint64 { return uint64(pageHeaderSize + elementSize*p.count()) }
 
-// data is what element i points to, and where that of the next lies.
+// data returns the data of element i, which must be at offset start, and the offset of the next element's data.
 func (p page) data(i int, pos uint32, length, start uint64) (data []byte, next uint64, err error) {
 	at := uint64(pageHeaderSize+elementSize*i) + uint64(pos)
 	if at != start {
@@ -104,10 +105,10 @@ func (p page) leafElement(i int, start uint64) (leaf leafElement, next uint64, e
 	return leafElement{key: data[:keySize:keySize], value: data[keySize:], isBucket: flags == bucketFlag}, next, nil
 }
 
-// freePages are the page numbers, of eight bytes each, of a list of free pages.
+// freePages returns the page numbers, eight bytes each, of a freelist page.
 func (p page) freePages() ([]byte, error) {
 	if p.flags() != freelistFlag {
-		return nil, fmt.Errorf("is no list of free pages (%#x)", p.flags())
+		return nil, fmt.Errorf("is not a list of free pages (%#x)", p.flags())
 	}
 	ids, count := p.bytes[pageHeaderSize:], uint64(p.count())
 	if count == countElsewhere {

@@ -1,15 +1,16 @@
-// Package boltpages reads every page of a bbolt database that is in use, without mapping the file, and finds what bbolt
-// would end the process on.
+// Package boltpages reads every used page of a bbolt database without mapping the file into memory. It finds damage on
+// which bbolt would end the process.
 //
-// bbolt trusts its pages: a damaged one makes it panic, or read beyond its mapping, which cannot be caught. Its own check
-// reads through the same mapping. Walk reads the file one page after the other instead, and believes none of them.
+// bbolt does not check its pages: on a damaged one it panics, or it reads beyond the mapped memory, which the program
+// cannot recover from. bbolt's own consistency check has the same fault. Walk reads the file page by page instead and
+// checks each page before it uses it.
 //
 //	meta (page 0 or 1, the newest valid one)
 //	 ├── root bucket: a tree of branch and leaf pages; a leaf holds keys, values and buckets
 //	 │    └── a bucket: a tree of its own, or a single leaf inside the value
 //	 └── freelist, if it was written at all
 //
-// What bbolt does not read, such as the content of free pages, is not looked at.
+// Walk does not check what bbolt does not read, such as the content of free pages.
 package boltpages
 
 import (
@@ -19,12 +20,13 @@ import (
 	"io"
 )
 
-// maxDepth is far beyond what trees and buckets come to.
+// maxDepth is far more than the depth of any real tree or bucket.
 const maxDepth = 64
 
-// Entry is a key with its value, or a bucket.
+// Entry is a key and its value, or a bucket.
 type Entry struct {
-	// Bucket holds the entry: the names from the outermost on, joined with slashes, and empty for the root.
+	// Bucket is the bucket that contains the entry: the names from the outermost bucket on, joined with slashes. It is
+	// empty for an entry of the root bucket.
 	Bucket string
 	Key    []byte
 	// Value is nil for a bucket.
@@ -32,9 +34,9 @@ type Entry struct {
 	IsBucket bool
 }
 
-// Walk reads the database in file, which has size bytes, and calls visit for every entry in the order of their keys, a
-// bucket before what it holds. The bytes of an entry are valid during the call. The error says what is damaged, or is
-// that of visit or of reading.
+// Walk reads the database in file, which has size bytes, and calls visit for every entry in the order of the keys, and
+// for a bucket before its entries. The bytes of an entry are valid only during the call. The error describes the
+// damage, or is an error of visit or of reading.
 func Walk(file io.ReaderAt, size int64, visit func(Entry) error) error {
 	m, err := newestMeta(file, size)
 	if err != nil {
@@ -44,7 +46,7 @@ func Walk(file io.ReaderAt, size int64, visit func(Entry) error) error {
 		return fmt.Errorf("it has %d bytes of %d", size, m.pages*m.pageSize)
 	}
 	w := &walker{file: file, meta: m, used: make([]uint64, m.pages/64+1), visit: visit}
-	if err := w.claim(0, 1); err != nil { // the two meta pages
+	if err := w.markUsed(0, 1); err != nil { // the two meta pages
 		return err
 	}
 	if err := w.tree(m.root, span{}, "", 0); err != nil {
@@ -58,14 +60,14 @@ type walker struct {
 	meta    meta
 	used    []uint64 // a bit for each page
 	visit   func(Entry) error
-	buffers [][]byte // not in use at the moment
+	buffers [][]byte // free page buffers, for reuse
 }
 
-// span is what keys a page may hold: from the first on, and before the end. Nil is without bound.
+// span is the range of keys that a page may have: from first, inclusive, to end, exclusive. Nil means no bound.
 type span struct{ first, end []byte }
 
-// claim notes that pages are in use, which each may be once. That ends circles too.
-func (w *walker) claim(id, overflow uint64) error {
+// markUsed marks a page and its overflow pages as used. It fails if one of them is used already, so that cycles end too.
+func (w *walker) markUsed(id, overflow uint64) error {
 	if id >= w.meta.pages || overflow >= w.meta.pages-id {
 		return fmt.Errorf("page %d and the %d after it lie beyond the last, %d", id, overflow, w.meta.pages-1)
 	}
@@ -78,7 +80,7 @@ func (w *walker) claim(id, overflow uint64) error {
 	return nil
 }
 
-// read reads a page with its overflow. The buffer is to be given back.
+// read reads a page with its overflow pages. The caller returns the page's buffer with giveBack.
 func (w *walker) read(id uint64) (page, error) {
 	if id < 2 || id >= w.meta.pages {
 		return page{}, fmt.Errorf("page %d is not one of 2 to %d", id, w.meta.pages-1)
@@ -92,7 +94,7 @@ func (w *walker) read(id uint64) (page, error) {
 	if p.id() != id {
 		return page{}, fmt.Errorf("page %d says that it is page %d", id, p.id())
 	}
-	if err := w.claim(id, p.overflow()); err != nil {
+	if err := w.markUsed(id, p.overflow()); err != nil {
 		return page{}, err
 	}
 	if p.overflow() == 0 {
@@ -133,7 +135,7 @@ func (w *walker) tree(id uint64, keys span, bucket string, depth int) error {
 	case branchFlag:
 		return w.branch(p, keys, bucket, depth)
 	case leafFlag:
-		// bbolt takes a leaf that has become empty out of its tree.
+		// bbolt removes empty leaves from their tree, so this one is damaged.
 		if p.count() == 0 && keys.first != nil {
 			return fmt.Errorf("page %d is an empty leaf", id)
 		}
@@ -198,7 +200,7 @@ func (w *walker) entry(e leafElement, bucket string, depth int) error {
 	return nil
 }
 
-// nested reads a bucket from the value that stands for it.
+// nested reads a nested bucket. value is the bucket's header and, for a small bucket, its only page.
 func (w *walker) nested(value []byte, name string, depth int) error {
 	if depth > maxDepth {
 		return errors.New("it lies too deep")
@@ -216,7 +218,7 @@ func (w *walker) nested(value []byte, name string, depth int) error {
 	return w.leaf(inline, span{}, name, depth)
 }
 
-// freelist is read after everything that is in use.
+// freelist checks the list of free pages. It comes last, because it fails if a free page is in use.
 func (w *walker) freelist() error {
 	if w.meta.freelist == noFreelist {
 		return nil
@@ -230,7 +232,7 @@ func (w *walker) freelist() error {
 		return fmt.Errorf("page %d: %w", w.meta.freelist, err)
 	}
 	for at := 0; at < len(ids); at += 8 {
-		if err := w.claim(order.Uint64(ids[at:]), 0); err != nil {
+		if err := w.markUsed(order.Uint64(ids[at:]), 0); err != nil {
 			return fmt.Errorf("the list of free pages: %w", err)
 		}
 	}

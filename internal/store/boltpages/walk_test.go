@@ -19,7 +19,7 @@ const pageSize = 4096
 
 var order = binary.NativeEndian
 
-// made is a database that bbolt wrote.
+// made returns the bytes of a database that bbolt has written.
 func made(t testing.TB, options *bbolt.Options, fill func(*bbolt.Tx) error) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "db")
@@ -32,7 +32,7 @@ func made(t testing.TB, options *bbolt.Options, fill func(*bbolt.Tx) error) []by
 		if err := db.Update(fill); err != nil {
 			t.Fatal(err)
 		}
-		// Pages are free only after a second transaction.
+		// bbolt frees pages only in the next transaction.
 		if err := db.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("key")).Delete([]byte("000007")) }); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func made(t testing.TB, options *bbolt.Options, fill func(*bbolt.Tx) error) []by
 	return b
 }
 
-// fill makes branch pages, a value with overflow, a bucket inside its value and buckets in buckets.
+// fill writes branch pages, a value with overflow pages, a bucket that is stored inside its value, and nested buckets.
 func fill(tx *bbolt.Tx) error {
 	key, err := tx.CreateBucket([]byte("key"))
 	if err != nil {
@@ -106,12 +106,12 @@ func TestATornMetaPageIsNotUsed(t *testing.T) {
 	}
 }
 
-// The parts of a database that cases change: pages by their place in the tree.
+// parts finds the pages of a database by their place in the tree, so that tests can damage them.
 type parts struct{ db []byte }
 
 func (p parts) page(id uint64) []byte { return p.db[id*pageSize:] }
 
-// meta is the record of the later transaction.
+// meta returns the meta record of the later transaction.
 func (p parts) meta() []byte {
 	first, second := p.db[16:], p.db[pageSize+16:]
 	if order.Uint64(second[48:]) > order.Uint64(first[48:]) {
@@ -131,7 +131,7 @@ func (p parts) setMeta(at int, value uint64) {
 func (p parts) rootID() uint64 { return order.Uint64(p.meta()[16:]) }
 func (p parts) root() []byte   { return p.page(p.rootID()) }
 
-// branch is the root page of the bucket "key", the first one.
+// branch returns the root page of the bucket "key", which is the first bucket.
 func (p parts) branch() []byte {
 	root := p.root()
 	return p.page(order.Uint64(root[16+order.Uint32(root[20:])+3:]))
@@ -142,28 +142,28 @@ func (p parts) freelist() []byte    { return p.page(order.Uint64(p.meta()[32:]))
 
 func TestDamageIsFound(t *testing.T) {
 	for want, damage := range map[string]func(p parts){
-		"neither of its meta pages": func(p parts) { clear(p.db[:2*pageSize]) },
-		"bytes of":                  func(p parts) { p.setMeta(40, 1<<40) },
-		"is not one of 2 to":        func(p parts) { p.setMeta(16, 1) },
-		"says that it is page":      func(p parts) { p.leaf(0)[0] ^= 1 },
-		"neither branch nor leaf":   func(p parts) { p.leaf(0)[8] = 0x10 },
-		"lie beyond the last":       func(p parts) { order.PutUint32(p.leaf(0)[12:], 1<<31) },
-		"is an empty leaf":          func(p parts) { order.PutUint16(p.leaf(0)[10:], 0) },
-		"is an empty branch":        func(p parts) { order.PutUint16(p.branch()[10:], 0) },
-		"is used twice":             func(p parts) { order.PutUint32(p.leaf(0)[12:], uint32(order.Uint64(p.meta()[40:])-1-p.leafID(0))) },
-		"is none: its count":        func(p parts) { order.PutUint16(p.leaf(0)[10:], order.Uint16(p.leaf(0)[10:])-1) },
-		"instead of":                func(p parts) { order.PutUint32(p.leaf(0)[16+4:], 1<<20) },
-		"beyond the page's":         func(p parts) { order.PutUint32(p.leaf(0)[16+12:], 1<<31) },
-		"beyond the page":           manyElements,
-		"neither a value nor":       func(p parts) { order.PutUint32(p.leaf(0)[16:], 2) },
-		"not above the one before":  func(p parts) { copy(p.leaf(0)[16+order.Uint32(p.leaf(0)[20:]):], "000009") },
-		"belongs to another page":   func(p parts) { copy(p.leaf(1)[16+order.Uint32(p.leaf(1)[20:]):], "000001") },
-		"has no key":                noKey,
-		"is no list of free pages":  func(p parts) { p.freelist()[8] = 2 },
-		"more than fit":             func(p parts) { order.PutUint16(p.freelist()[10:], 0xFFFF); order.PutUint64(p.freelist()[16:], 1<<60) },
-		"free pages: page":          func(p parts) { order.PutUint64(p.freelist()[16:], p.leafID(0)) },
-		"it holds no page":          func(p parts) { order.PutUint64(p.root()[16+order.Uint32(p.root()[20:])+3:], 0) },
-		`bucket "key": it has 0`:    func(p parts) { noBucket(p) },
+		"neither of its meta pages":   func(p parts) { clear(p.db[:2*pageSize]) },
+		"bytes of":                    func(p parts) { p.setMeta(40, 1<<40) },
+		"is not one of 2 to":          func(p parts) { p.setMeta(16, 1) },
+		"says that it is page":        func(p parts) { p.leaf(0)[0] ^= 1 },
+		"neither branch nor leaf":     func(p parts) { p.leaf(0)[8] = 0x10 },
+		"lie beyond the last":         func(p parts) { order.PutUint32(p.leaf(0)[12:], 1<<31) },
+		"is an empty leaf":            func(p parts) { order.PutUint16(p.leaf(0)[10:], 0) },
+		"is an empty branch":          func(p parts) { order.PutUint16(p.branch()[10:], 0) },
+		"is used twice":               func(p parts) { order.PutUint32(p.leaf(0)[12:], uint32(order.Uint64(p.meta()[40:])-1-p.leafID(0))) },
+		"is none: its count":          func(p parts) { order.PutUint16(p.leaf(0)[10:], order.Uint16(p.leaf(0)[10:])-1) },
+		"instead of":                  func(p parts) { order.PutUint32(p.leaf(0)[16+4:], 1<<20) },
+		"beyond the page's":           func(p parts) { order.PutUint32(p.leaf(0)[16+12:], 1<<31) },
+		"beyond the page":             manyElements,
+		"neither a value nor":         func(p parts) { order.PutUint32(p.leaf(0)[16:], 2) },
+		"not above the one before":    func(p parts) { copy(p.leaf(0)[16+order.Uint32(p.leaf(0)[20:]):], "000009") },
+		"belongs to another page":     func(p parts) { copy(p.leaf(1)[16+order.Uint32(p.leaf(1)[20:]):], "000001") },
+		"has no key":                  noKey,
+		"is not a list of free pages": func(p parts) { p.freelist()[8] = 2 },
+		"more than fit":               func(p parts) { order.PutUint16(p.freelist()[10:], 0xFFFF); order.PutUint64(p.freelist()[16:], 1<<60) },
+		"free pages: page":            func(p parts) { order.PutUint64(p.freelist()[16:], p.leafID(0)) },
+		"it holds no page":            func(p parts) { order.PutUint64(p.root()[16+order.Uint32(p.root()[20:])+3:], 0) },
+		`bucket "key": it has 0`:      func(p parts) { noBucket(p) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			p := parts{made(t, &bbolt.Options{}, fill)}
@@ -176,14 +176,14 @@ func TestDamageIsFound(t *testing.T) {
 	}
 }
 
-// noKey gives the bytes of the first key to its value.
+// noKey moves the bytes of the first key to its value, so that the key is empty.
 func noKey(p parts) {
 	e := p.leaf(0)[16:]
 	order.PutUint32(e[12:], order.Uint32(e[12:])+order.Uint32(e[8:]))
 	order.PutUint32(e[8:], 0)
 }
 
-// manyElements has more elements than a page, and so no room for what they point to.
+// manyElements sets a count of elements that do not fit into the page.
 func manyElements(p parts) {
 	order.PutUint16(p.leaf(0)[10:], 0xFFFF)
 	for at := 16; at+16 <= pageSize; at += 16 { // all of them without a key
@@ -191,7 +191,7 @@ func manyElements(p parts) {
 	}
 }
 
-// noBucket leaves one bucket at the root, without the value that stands for it.
+// noBucket leaves one bucket in the root, with an empty value.
 func noBucket(p parts) {
 	root := p.root()
 	order.PutUint16(root[10:], 1)

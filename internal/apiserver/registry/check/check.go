@@ -1,5 +1,5 @@
-// Package check has the checks of single fields that several kinds need. Each returns what is wrong with a value, and
-// says what would be right.
+// Package check has checks of single fields that several kinds need. Each check returns an error for an invalid value,
+// whose message says which values are valid.
 package check
 
 import (
@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Label wants a name to be there and to be a DNS label.
+// Label requires a DNS label.
 func Label(name string, p *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(p, "must be set")}
@@ -20,12 +20,12 @@ func Label(name string, p *field.Path) field.ErrorList {
 	return Invalid(p, name, validation.IsDNS1123Label(name))
 }
 
-// Subdomain wants a DNS subdomain, which most names of objects are.
+// Subdomain requires a DNS subdomain, as the names of most objects are.
 func Subdomain(name string, p *field.Path) field.ErrorList {
 	return Invalid(p, name, apivalidation.NameIsDNSSubdomain(name, false))
 }
 
-// Invalid reports what is wrong with v, each fault by itself.
+// Invalid returns an error for each fault of v.
 func Invalid(p *field.Path, v any, faults []string) field.ErrorList {
 	var errs field.ErrorList
 	for _, fault := range faults {
@@ -34,7 +34,7 @@ func Invalid(p *field.Path, v any, faults []string) field.ErrorList {
 	return errs
 }
 
-// Among wants v to be set, to one of the known values.
+// Among requires that v is set and is one of the known values.
 func Among[T ~string](v T, p *field.Path, known ...T) field.ErrorList {
 	if v == "" {
 		return field.ErrorList{field.Required(p, "must be set")}
@@ -42,7 +42,7 @@ func Among[T ~string](v T, p *field.Path, known ...T) field.ErrorList {
 	return Supported(v, p, known...)
 }
 
-// Supported wants v to be one of the known values.
+// Supported requires that v is one of the known values.
 func Supported[T ~string](v T, p *field.Path, known ...T) field.ErrorList {
 	if slices.Contains(known, v) {
 		return nil
@@ -50,7 +50,7 @@ func Supported[T ~string](v T, p *field.Path, known ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(p, v, known)}
 }
 
-// OneOf wants one of the known values, and names them where none is given.
+// OneOf is like Among, but also names the known values if the value is not set.
 func OneOf[T ~string](value T, p *field.Path, known ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(p, fmt.Sprintf("must be one of %q", known))}
@@ -58,7 +58,7 @@ func OneOf[T ~string](value T, p *field.Path, known ...T) field.ErrorList {
 	return Supported(value, p, known...)
 }
 
-// AtLeastZero wants a number, where there is one, to be zero or more.
+// AtLeastZero requires that a number is not negative, if it is set.
 func AtLeastZero[T int32 | int64](value *T, p *field.Path) field.ErrorList {
 	return apivalidation.ValidateNonnegativeField(int64(ptr.Deref(value, 0)), p)
 }

@@ -1,4 +1,4 @@
-// Package cronjob has the rules of CronJobs.
+// Package cronjob has the defaults, validation and tables of CronJobs.
 package cronjob
 
 import (
@@ -19,13 +19,13 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// How many ended Jobs a CronJob keeps when its author names no numbers.
+// The default history limits: how many finished Jobs a CronJob keeps.
 const (
 	DefaultSuccessfulJobsHistory = 3
 	DefaultFailedJobsHistory     = 1
 )
 
-// Resource describes CronJobs. The functions get those of batch/v1, which the server converts others to.
+// Resource describes CronJobs. Its functions get objects of batch/v1: the server converts those of other versions.
 func Resource(o pod.Options) kinds.Resource {
 	return kinds.Resource{
 		Version:       batchv1.SchemeGroupVersion,
@@ -70,7 +70,7 @@ func Resource(o pod.Options) kinds.Resource {
 	}
 }
 
-// setDefaults leaves the Jobs' own defaults to the Jobs, as they are when they are created.
+// setDefaults sets no defaults for the Job template's own fields: Jobs get them when they are created.
 func setDefaults(cronJob *batchv1.CronJob) {
 	spec := &cronJob.Spec
 	pod.SetTemplateDefaults(&spec.JobTemplate.Spec.Template)

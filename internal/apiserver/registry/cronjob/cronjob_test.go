@@ -20,7 +20,7 @@ import (
 
 type cronJobEdit = func(*batchv1.CronJob)
 
-// createdCronJob is a CronJob as the server makes it from a user's manifest.
+// createdCronJob returns a CronJob as the server stores it when it is created.
 func createdCronJob(edits ...cronJobEdit) *batchv1.CronJob {
 	cronJob := wrappers.MakeCronJob("nightly", "0 3 * * *").Namespace("default").
 		Containers("main").Image("perl:5.34.0").Command("perl").With(edits...).Obj()
@@ -34,7 +34,7 @@ func cronSpec(edit func(*batchv1.CronJobSpec)) cronJobEdit {
 	return func(cronJob *batchv1.CronJob) { edit(&cronJob.Spec) }
 }
 
-// jobSpec edits the spec of the Jobs.
+// jobSpec returns an edit of the spec in the Job template.
 func jobSpec(edit func(*batchv1.JobSpec)) cronJobEdit {
 	return cronSpec(func(s *batchv1.CronJobSpec) { edit(&s.JobTemplate.Spec) })
 }

@@ -16,7 +16,7 @@ func validateSchedule(text string, p *field.Path) field.ErrorList {
 	return nil
 }
 
-// ValidateTimeZone wants a zone, where there is one, to be known to this process.
+// ValidateTimeZone requires that the time zone, if it is set, is known to this process.
 func ValidateTimeZone(zone *string, p *field.Path) field.ErrorList {
 	if zone == nil {
 		return nil

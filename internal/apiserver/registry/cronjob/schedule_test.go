@@ -41,7 +41,7 @@ func TestScheduleGrammar(t *testing.T) {
 	}
 }
 
-func TestScheduleWithZoneTellsTheRemedy(t *testing.T) {
+func TestScheduleWithZoneNamesTheRemedy(t *testing.T) {
 	errs := validateSchedule("CRON_TZ=Asia/Tokyo  0 3 * * *", field.NewPath("schedule"))
 	if len(errs) != 1 || !strings.Contains(errs[0].Detail, `timeZone to "Asia/Tokyo" and write "0 3 * * *" here`) {
 		t.Errorf("got %v", errs)

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// maxNameLength leaves room for what is added to name a run's Job: a hyphen and the minute, in ten digits.
+// maxNameLength leaves room for the suffix of the Jobs' names: a hyphen and the scheduled minute, of ten digits at most.
 const maxNameLength = validation.DNS1035LabelMaxLength - 11
 
 var jobTemplatePath = field.NewPath("spec", "jobTemplate")
@@ -32,8 +32,8 @@ func validateCreate(cronJob *batchv1.CronJob, o pod.Options) field.ErrorList {
 	return append(errs, job.ValidateTemplate(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))...)
 }
 
-// validateUpdate looks only at what changes where the answer depends on more than the object: the time zones
-// and the node that this process knows.
+// validateUpdate validates the time zone and the pod template only if they change, because what is valid depends on this
+// process: on the time zones that it knows, and on its node.
 func validateUpdate(cronJob, old *batchv1.CronJob, o pod.Options) field.ErrorList {
 	if equality.Semantic.DeepEqual(cronJob.Spec, old.Spec) {
 		return nil
@@ -52,7 +52,7 @@ func validateUpdate(cronJob, old *batchv1.CronJob, o pod.Options) field.ErrorLis
 	return append(errs, job.ValidateTemplate(&template.Spec, o, jobTemplatePath.Child("spec"))...)
 }
 
-// validateSpec checks all of a spec but the time zone and the pod template.
+// validateSpec validates the spec except the time zone and the pod template.
 func validateSpec(spec *batchv1.CronJobSpec, p *field.Path) field.ErrorList {
 	errs := validateSchedule(spec.Schedule, p.Child("schedule"))
 	errs = append(errs, check.AtLeastZero(spec.StartingDeadlineSeconds, p.Child("startingDeadlineSeconds"))...)
@@ -63,7 +63,7 @@ func validateSpec(spec *batchv1.CronJobSpec, p *field.Path) field.ErrorList {
 	return append(errs, validateTemplate(&spec.JobTemplate.Spec, jobTemplatePath.Child("spec"))...)
 }
 
-// validateTemplate refuses selectors on top of what a Job's spec is held to: all runs would share one.
+// validateTemplate validates the spec of the Jobs, and refuses selectors, because all Jobs would have the same.
 func validateTemplate(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	errs := job.ValidateSpec(spec, p)
 	if spec.Selector != nil {

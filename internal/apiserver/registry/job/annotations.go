@@ -11,8 +11,8 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// ValidateAnnotations refuses values that ask for nothing that can be done. Faults that are stored already stay, so
-// that a Job from another release can still be changed and deleted.
+// ValidateAnnotations refuses invalid values of Stint's annotations. It accepts the errors that old already has, so that a
+// Job stored by another release can still be changed and deleted.
 func ValidateAnnotations(annotations, old map[string]string, p *field.Path) field.ErrorList {
 	_, errs := core.ReadAnnotations(annotations, p)
 	if len(errs) == 0 {
@@ -24,10 +24,10 @@ func ValidateAnnotations(annotations, old map[string]string, p *field.Path) fiel
 	})
 }
 
-// ownPrefix is that of all annotations that Stint reads.
+// ownPrefix is the prefix of all annotations of Stint.
 const ownPrefix = "stint.dev/"
 
-// WarnAnnotations warns of new annotations that are likely misspelt: one that Stint does not read has no effect.
+// WarnAnnotations warns about new annotations that are likely misspelt and so have no effect.
 func WarnAnnotations(annotations, old map[string]string, p *field.Path) []string {
 	var warnings []string
 	known := core.Annotations()
@@ -40,13 +40,13 @@ func WarnAnnotations(annotations, old map[string]string, p *field.Path) []string
 			return editDistance(name, a[len(ownPrefix):]) - editDistance(name, b[len(ownPrefix):])
 		})
 		if editDistance(name, nearest[len(ownPrefix):]) <= len(name)/4 {
-			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation: did you mean %s?", p.Key(key), nearest))
+			warnings = append(warnings, fmt.Sprintf("%s: this annotation has no effect: did you mean %s?", p.Key(key), nearest))
 		}
 	}
 	return warnings
 }
 
-// editDistance is how many characters must be put in, left out or changed to make b of a.
+// editDistance returns how many characters must be inserted, removed or replaced to change a to b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

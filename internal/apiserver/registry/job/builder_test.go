@@ -16,7 +16,7 @@ const otherJobsID = "863452e6-270d-420e-9b94-53a54146c223"
 
 type jobEdit = func(*batchv1.Job)
 
-// createdJob is a Job as the server makes it from the manifest, stores it and reads it again.
+// createdJob returns a Job as the server stores it when it is created, and reads it again.
 func createdJob(edits ...jobEdit) *batchv1.Job {
 	job, r := registrytest.Job(edits...).DeepCopy(), Resource(pod.Options{})
 	r.Default(job)
@@ -25,7 +25,7 @@ func createdJob(edits ...jobEdit) *batchv1.Job {
 	return job.DeepCopy()
 }
 
-// editedJob is a copy of job with the edits.
+// editedJob returns a copy of job with the edits.
 func editedJob(job *batchv1.Job, edits ...jobEdit) *batchv1.Job {
 	job = job.DeepCopy()
 	for _, edit := range edits {
@@ -62,7 +62,7 @@ func manualSelector(podLabels map[string]string) jobEdit {
 	})
 }
 
-// createCase is what becomes of a Job that is posted with these edits.
+// createCase is a Job to be created, with the expected errors.
 type createCase struct {
 	edits []jobEdit
 	want  []string

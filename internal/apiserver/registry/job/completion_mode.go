@@ -8,12 +8,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The limits of Indexed Jobs. They keep completedIndexes and failedIndexes, which list what cannot be counted, small
-// enough to be stored.
+// The limits of Indexed Jobs. They keep the lists completedIndexes and failedIndexes in the status small enough to be
+// stored.
 const (
 	maxIndexedParallelism = 100_000
 	maxFailedIndexes      = 100_000
-	// Above manyCompletions the two limits below hold as well, for Jobs with backoffLimitPerIndex.
+	// For Jobs with backoffLimitPerIndex and more than manyCompletions the next two limits apply too.
 	manyCompletions                    = 100_000
 	maxParallelismForManyCompletions   = 10_000
 	maxFailedIndexesForManyCompletions = 10_000

@@ -11,7 +11,8 @@ import (
 
 var uidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// createFromCopy makes a new Job of what may be another one, exported with `kubectl get -o yaml`. It returns warnings.
+// createFromCopy prepares a new Job, which may be a copy of another one that was exported with `kubectl get -o yaml`. It
+// returns warnings.
 func createFromCopy(job *batchv1.Job) []string {
 	job.ResourceVersion = ""
 	exported := IsExported(job)
@@ -23,7 +24,8 @@ func createFromCopy(job *batchv1.Job) []string {
 	if !exported {
 		return warnings
 	}
-	// The copy is none of their runs. Where they are not there, as on another server, it would be deleted with them.
+	// The copy is no dependent of these owners. If they do not exist, as on another server, the garbage collector would
+	// delete it.
 	for _, owner := range job.OwnerReferences {
 		warnings = append(warnings, fmt.Sprintf("metadata.ownerReferences: %s %s owns the Job that this one is a copy of, "+
 			"and not this one: the reference is dropped", owner.Kind, owner.Name))
@@ -32,8 +34,8 @@ func createFromCopy(job *batchv1.Job) []string {
 	return warnings
 }
 
-// IsExported reports whether a Job that is posted is a copy of another Job, and not only its template: that may be a
-// copy although the Job is a run of the CronJob that has the template. Who makes Jobs of templates names no selector.
+// IsExported reports whether a new Job is an exported copy of another Job. If only its pod template is a copy, it is not:
+// the Job may be a run of a CronJob with a copied template. A run has no selector, an exported Job has one.
 func IsExported(job *batchv1.Job) bool {
 	uids, _ := selectedUIDs(&job.Spec)
 	_, copied := copiedFrom(job)
@@ -44,9 +46,9 @@ func warnCopy(other string) string {
 	return fmt.Sprintf("spec.selector: selector and labels were generated for %s, and are generated anew for this one", other)
 }
 
-// forgetOtherJob removes selector and labels that were generated for another Job, of which this one is a copy, and
-// says which one that was. The Job's own labels follow where they are the same copy.
-func forgetOtherJob(job *batchv1.Job, own types.UID) (other string) {
+// removeOtherSelector removes the selector and the pod labels if they were generated for another Job, of which this one
+// is a copy, and returns a name for that Job. It replaces the same labels of the Job itself.
+func removeOtherSelector(job *batchv1.Job, own types.UID) (other string) {
 	uid, copied := copiedFrom(job)
 	if !copied {
 		return ""
@@ -66,9 +68,9 @@ func forgetOtherJob(job *batchv1.Job, own types.UID) (other string) {
 	return other
 }
 
-// regenerateSelector generates again when the manifest of a copy is applied once more: it still names the other
-// Job, or its name only, which apply puts beside this Job's UID. All else that an update does to the selector is for
-// validation to refuse. It returns warnings.
+// regenerateSelector generates the selector again when the manifest of a copy is applied again. The manifest still has
+// the labels of the other Job, or only its name, which apply merges with this Job's UID. Validation refuses all other
+// changes of the selector. It returns warnings.
 func regenerateSelector(job, old *batchv1.Job) []string {
 	uid, copied := copiedFrom(job)
 	if !copied || ptr.Deref(old.Spec.ManualSelector, false) {
@@ -83,16 +85,16 @@ func regenerateSelector(job, old *batchv1.Job) []string {
 	return nil
 }
 
-// copiedFrom reports whether selector and labels were generated for another Job, and returns its UID where they still
-// name it. They count as generated exactly when
-//   - manualSelector is not true (generateSelector has seen to that),
-//   - the selector is absent or empty, or asks for nothing but one controller-uid label, prefixed or not, and
-//   - every controller-uid label in selector and template holds one and the same value, in the form of a UID; or
-//     there is none, but batch.kubernetes.io/job-name holds another Job's name, and the label without prefix, if
-//     any, holds it too: what is left when somebody has cut out the lines with UIDs.
+// copiedFrom reports whether the selector and the pod labels were generated for another Job, and returns its UID if they
+// still have it. They count as generated if
+//   - manualSelector is not true (which the callers check),
+//   - the selector is unset or empty, or requires only controller-uid labels, with or without prefix, and
+//   - all controller-uid labels of the selector and the template have the same value, which is a UID; or there is none,
+//     but batch.kubernetes.io/job-name has another Job's name, and so has the label without prefix, if it is set. This
+//     is what is left if a user has removed the lines with UIDs.
 //
-// The job-name labels beside a UID count as generated whatever they hold. An unprefixed job-name alone does not: it
-// may be the author's own, and is refused where it contradicts the Job's name.
+// Beside a UID, job-name labels with any value count as generated. Without one, a job-name label without prefix alone
+// does not: it may be the user's own, and validation refuses it if it is not the Job's name.
 func copiedFrom(job *batchv1.Job) (uid string, copied bool) {
 	uids, only := selectedUIDs(&job.Spec)
 	if !only {
@@ -113,7 +115,7 @@ func copiedFrom(job *batchv1.Job) (uid string, copied bool) {
 	return uid, copied
 }
 
-// selectedUIDs returns the values of controller-uid labels that the selector asks for, and whether it asks for
+// selectedUIDs returns the values of the controller-uid labels that the selector requires, and whether it requires
 // nothing else.
 func selectedUIDs(spec *batchv1.JobSpec) (uids map[string]bool, only bool) {
 	uids = map[string]bool{}

@@ -45,7 +45,7 @@ func TestRunOfACopiedTemplateKeepsItsOwner(t *testing.T) {
 	registrytest.WantErrors(t, Resource(pod.Options{}).Validate(t.Context(), job))
 }
 
-func TestCopyThatNamesItsOriginalOnlyIsToldByTheName(t *testing.T) {
+func TestCopyWithoutUIDsIsRecognisedByTheName(t *testing.T) {
 	job := registrytest.Job(podLabels(map[string]string{"batch.kubernetes.io/job-name": "old", "job-name": "old"}))
 	SetDefaults(job)
 	if warnings := strings.Join(prepareForCreate(job), "\n"); !strings.Contains(warnings, `Job "old"`) {
@@ -53,7 +53,7 @@ func TestCopyThatNamesItsOriginalOnlyIsToldByTheName(t *testing.T) {
 	}
 }
 
-func TestNobodyIsWarnedOfWhatIsNoCopy(t *testing.T) {
+func TestAJobThatIsNoCopyBringsNoWarning(t *testing.T) {
 	for sentence, edits := range map[string][]jobEdit{
 		"a new Job":                                nil,
 		"a Job with an owner":                      edits(exported),
@@ -99,7 +99,7 @@ func TestIsExported(t *testing.T) {
 	}
 }
 
-func TestCopyThatIsAppliedAgainIsToldAgain(t *testing.T) {
+func TestApplyingACopyAgainBringsTheWarningAgain(t *testing.T) {
 	copied := edits(selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old")))
 	old := createdJob(copied...)
 	if got := prepareForUpdate(editedJob(old, copied...), old); len(got) != 1 || !strings.Contains(got[0], otherJobsID) {

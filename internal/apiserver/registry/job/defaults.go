@@ -10,17 +10,17 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// defaultBackoffLimit is how many failed pods a Job survives when its author names no number.
+// defaultBackoffLimit is the backoff limit of Jobs without one.
 const defaultBackoffLimit = 6
 
-// SetDefaults fills in what the author left out. manualSelector stays unset, so that a reader of the Job does not
-// wonder whether to write it.
+// SetDefaults sets the defaults of a Job. It leaves manualSelector unset, so that users who read a Job do not think that
+// they have to set it.
 func SetDefaults(job *batchv1.Job) {
 	spec := &job.Spec
 	pod.SetTemplateDefaults(&spec.Template)
 	if len(job.Labels) == 0 && len(spec.Template.Labels) > 0 {
-		// One map for both until a write is prepared: what is generated for the pods then is the Job's too, but only
-		// where its author gave it no labels.
+		// The Job and its template share the map until prepareForCreate or prepareForUpdate, so that the labels that are
+		// generated for the pods become labels of a Job without own labels, too.
 		job.Labels = spec.Template.Labels
 	}
 	SetPodFailurePolicyDefaults(spec.PodFailurePolicy)
@@ -36,7 +36,8 @@ func SetDefaults(job *batchv1.Job) {
 	}
 }
 
-// setDefaultCounts leaves completions unset beside a given parallelism: that is a work queue.
+// setDefaultCounts sets parallelism, completions and backoffLimit. It leaves completions unset if parallelism is set: such
+// a Job is a work queue.
 func setDefaultCounts(spec *batchv1.JobSpec) {
 	if spec.Completions == nil && spec.Parallelism == nil {
 		spec.Completions = ptr.To[int32](1)
@@ -54,14 +55,14 @@ func setDefaultCounts(spec *batchv1.JobSpec) {
 }
 
 func defaultPodReplacementPolicy(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
-	// A failure policy judges terminal pods only, so their replacements have to wait for the verdict.
+	// A pod failure policy applies only to terminated pods, so a replacement has to wait until its pod has terminated.
 	if spec.PodFailurePolicy != nil {
 		return batchv1.Failed
 	}
 	return batchv1.TerminatingOrFailed
 }
 
-// SetPodFailurePolicyDefaults fills in what the author of a policy left out.
+// SetPodFailurePolicyDefaults sets the defaults of a pod failure policy.
 func SetPodFailurePolicyDefaults(policy *batchv1.PodFailurePolicy) {
 	if policy == nil {
 		return

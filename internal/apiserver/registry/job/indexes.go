@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// indexInterval holds the indexes from first to last, both included; first ≤ last.
+// indexInterval is the indexes from first to last, both inclusive; first ≤ last.
 type indexInterval struct{ first, last int }
 
-// indexIntervals is a set of indexes as the API writes them: "1,3-5,7".
+// indexIntervals is a set of indexes, in the API written as "1,3-5,7".
 type indexIntervals []indexInterval
 
-// parseIndexes reads a set of indexes below completions: intervals in ascending order that do not overlap.
-// The empty text is the empty set.
+// parseIndexes parses a set of indexes below completions: intervals in ascending order that do not overlap.
+// An empty text is an empty set.
 func parseIndexes(text string, completions int32) (indexIntervals, error) {
 	if text == "" {
 		return nil, nil
@@ -63,7 +63,7 @@ func parseIndex(text string, completions int32) (int, error) {
 	return index, nil
 }
 
-// count returns how many indexes the set holds.
+// count returns the number of indexes in the set.
 func (s indexIntervals) count() int32 {
 	n := 0
 	for _, interval := range s {
@@ -72,7 +72,7 @@ func (s indexIntervals) count() int32 {
 	return int32(n)
 }
 
-// commonIndex returns the least index that both sets hold. Of sets that are in no order it may miss one.
+// commonIndex returns the smallest index that is in both sets. It may miss one if a set is not in ascending order.
 func commonIndex(a, b indexIntervals) (int, bool) {
 	for len(a) > 0 && len(b) > 0 {
 		if from := max(a[0].first, b[0].first); from <= min(a[0].last, b[0].last) {
@@ -87,8 +87,8 @@ func commonIndex(a, b indexIntervals) (int, bool) {
 	return 0, false
 }
 
-// readableIndexes returns what can be read of text, in the order of the text. It is for rules that look at text which another rule
-// judges, or which was right until the Job was scaled down.
+// readableIndexes returns the valid intervals of text, in the order of the text. It is for rules about a text that another
+// rule validates, or that was valid before the Job was scaled down.
 func readableIndexes(text string, completions int32) indexIntervals {
 	var set indexIntervals
 	for part := range strings.SplitSeq(text, ",") {

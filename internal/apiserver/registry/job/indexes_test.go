@@ -38,7 +38,7 @@ func TestParseIndexes(t *testing.T) {
 	}
 }
 
-// format writes a set as parseIndexes reads it.
+// format returns the text of a set that parseIndexes parses.
 func format(set indexIntervals) string {
 	var parts []string
 	for _, i := range set {

@@ -1,4 +1,4 @@
-// Package job has the rules of batch/v1 Jobs, of the templates that Jobs are made of, and of the older version
+// Package job has the defaults, validation and tables of batch/v1 Jobs, of Job templates, and of Jobs in the older version
 // extensions/v1beta1.
 package job
 
@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// succeededField is the field label by which Jobs can be selected: its name is older than status.succeeded.
+// succeededField is the field label for status.succeeded in field selectors. Kubernetes has this name for it.
 const succeededField = "status.successful"
 
 // Resource describes batch/v1 Jobs.
@@ -66,23 +66,23 @@ func Resource(o pod.Options) kinds.Resource {
 			return fields.Set{succeededField: strconv.Itoa(int(succeeded))}
 		},
 		SelectableFieldNames: []string{succeededField},
-		// Clients that name no policy leave the pods behind: batch/v1 has always done so, and kubectl names one.
+		// A deletion without a propagation policy orphans the pods, as in Kubernetes. kubectl always sets a policy.
 		DefaultPropagation: metav1.DeletePropagationOrphan,
 		Columns:            columns(),
 		Row:                func(obj runtime.Object, now time.Time) []any { return row(obj.(*batchv1.Job), now) },
 	}
 }
 
-// prepareForCreate returns warnings.
+// prepareForCreate prepares a new Job for storage. It returns warnings.
 func prepareForCreate(job *batchv1.Job) []string {
 	job.Status = batchv1.JobStatus{}
 	job.Generation = 1
 	warnings := createFromCopy(job)
-	job.Labels = maps.Clone(job.Labels) // See SetDefaults.
+	job.Labels = maps.Clone(job.Labels) // SetDefaults may have shared the map with the template.
 	return warnings
 }
 
-// prepareForUpdate returns warnings.
+// prepareForUpdate prepares an updated Job for storage. It returns warnings.
 func prepareForUpdate(job, old *batchv1.Job) []string {
 	job.Status = old.Status
 	warnings := regenerateSelector(job, old)

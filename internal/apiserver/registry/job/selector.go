@@ -14,20 +14,20 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The labels of a Job's pods. The second of each pair is from before labels had prefixes; tools still read it.
+// The labels of a Job's pods. The second label of each list has no prefix. It is older, and some tools still read it.
 var (
 	jobUIDLabels  = []string{batchv1.ControllerUidLabel, "controller-uid"}
 	jobNameLabels = []string{batchv1.JobNameLabel, "job-name"}
 )
 
-// generateSelector gives a Job a selector that no other Job's pods match, and its pods the labels for it.
-// Labels that the author wrote stay; validation refuses those that contradict. It says of which other Job this one was
-// found to be a copy.
+// generateSelector gives a Job a selector that no other Job's pods match, and its pod template the labels for it. It
+// keeps labels that the user has set; validation refuses them if they do not match. If the Job is a copy of another
+// Job, it returns a name for that Job.
 func generateSelector(job *batchv1.Job, uid types.UID) (other string) {
 	if ptr.Deref(job.Spec.ManualSelector, false) {
 		return ""
 	}
-	other = forgetOtherJob(job, uid)
+	other = removeOtherSelector(job, uid)
 	setMissing(&job.Spec.Template.Labels, generatedLabels(job.Name, uid))
 	if job.Spec.Selector == nil {
 		job.Spec.Selector = &metav1.LabelSelector{}
@@ -47,7 +47,8 @@ func generatedLabels(name string, uid types.UID) map[string]string {
 	return generated
 }
 
-// setMissing adds what the map has no other value for. It keeps the map, which two fields may share (see SetDefaults).
+// setMissing adds the entries of more whose keys are missing. It keeps the map, which two fields may share (see
+// SetDefaults).
 func setMissing(m *map[string]string, more map[string]string) {
 	if *m == nil {
 		*m = map[string]string{}
@@ -59,7 +60,7 @@ func setMissing(m *map[string]string, more map[string]string) {
 	}
 }
 
-// validateSelector checks a creation, where old is nil, or an update.
+// validateSelector validates the selector of a new Job (old is nil) or of an updated one.
 func validateSelector(job, old *batchv1.Job, p *field.Path) field.ErrorList {
 	selector := job.Spec.Selector
 	var errs field.ErrorList
@@ -89,8 +90,8 @@ func selectorRemedy(job *batchv1.Job) string {
 	return "it was generated when the Job was created and stays: send the stored Job with your changes, as kubectl apply does"
 }
 
-// requiredLabels are those that were generated for the pods. A Job that selected its pods by hand need not get the
-// prefixed ones, though it loses the right to.
+// requiredLabels returns the generated labels that the pods must have. If the labels with prefix are missing in the
+// stored Job, because it had manualSelector: true, they are not required.
 func requiredLabels(job, old *batchv1.Job) map[string]string {
 	required := generatedLabels(job.Name, job.UID)
 	if old == nil {
@@ -105,8 +106,8 @@ func requiredLabels(job, old *batchv1.Job) map[string]string {
 	return required
 }
 
-// validateGeneratedSelector refuses what its author wrote where generation would have to overrule it: such a Job
-// could count another's pods as its own.
+// validateGeneratedSelector refuses a selector or labels of the user that differ from the generated ones. Such a Job
+// could adopt the pods of another Job.
 func validateGeneratedSelector(job *batchv1.Job, asked labels.Selector, required map[string]string, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if job.UID == "" {

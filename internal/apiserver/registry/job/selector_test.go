@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
 )
 
-// generatedFor are the labels that the pods of a Job get.
+// generatedFor returns the labels that are generated for the pods of a Job.
 func generatedFor(uid, name string) map[string]string {
 	return map[string]string{
 		"batch.kubernetes.io/controller-uid": uid,
@@ -200,7 +200,7 @@ func TestExportedJobIsAppliedAgain(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			r := Resource(pod.Options{})
 			old := createdJob(exported...)
-			// A replacing client need not name the UID.
+			// A client that replaces the Job may leave out the UID.
 			job := editedJob(old, append(exported, func(job *batchv1.Job) { job.UID = "" })...)
 			r.PrepareForUpdate(context.Background(), job, old)
 			job.UID = old.UID

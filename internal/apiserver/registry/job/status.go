@@ -12,18 +12,17 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// statusUpdate is an update of a Job's status. The spec of both is the same.
+// statusUpdate is an update of a Job's status. The spec does not change.
 type statusUpdate struct {
 	spec         *batchv1.JobSpec
 	current, old *batchv1.JobStatus
 }
 
-// statusRule tells what is wrong with a change, nil for nothing.
+// statusRule returns the error of an update, or nil.
 type statusRule func(c statusUpdate, status *field.Path) *field.Error
 
-// statusRules is all that holds between the fields of a status. Most rules look only at changes of the fields
-// they speak of: what is wrong already, or became wrong by an update of the spec, must not keep the controller from
-// putting the rest right.
+// statusRules are the rules between the fields of a status. Most rules check only changes of their own fields. Errors that
+// are already stored, or are caused by an update of the spec, must not keep the controller from updating the other fields.
 var statusRules = slices.Concat(conditionRules, counterRules, timeRules, indexRules)
 
 func validateStatusUpdate(job, old *batchv1.Job) field.ErrorList {
@@ -48,7 +47,7 @@ func validateStatusNumbers(status *batchv1.JobStatus, p *field.Path) field.Error
 	return append(errs, check.AtLeastZero(status.Terminating, p.Child("terminating"))...)
 }
 
-// validateUncounted sees to it that no pod stands in the list twice: it would be counted twice.
+// validateUncounted refuses pods that are in the lists twice, because they would be counted twice.
 func validateUncounted(uncounted *batchv1.UncountedTerminatedPods, p *field.Path) field.ErrorList {
 	if uncounted == nil {
 		return nil
@@ -69,7 +68,7 @@ func validateUncounted(uncounted *batchv1.UncountedTerminatedPods, p *field.Path
 	return append(check(uncounted.Succeeded, p.Child("succeeded")), check(uncounted.Failed, p.Child("failed"))...)
 }
 
-// hasCondition reports whether the condition is there and true.
+// hasCondition reports whether the condition exists and is True.
 func hasCondition(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == kind && c.Status == corev1.ConditionTrue
@@ -80,18 +79,18 @@ func isFinished(status *batchv1.JobStatus) bool {
 	return hasCondition(status, batchv1.JobComplete) || hasCondition(status, batchv1.JobFailed)
 }
 
-// has reports whether the condition holds after the change.
+// has reports whether the condition is True after the update.
 func (c statusUpdate) has(kind batchv1.JobConditionType) bool { return hasCondition(c.current, kind) }
 
-// had reports whether the condition held before the change.
+// had reports whether the condition was True before the update.
 func (c statusUpdate) had(kind batchv1.JobConditionType) bool { return hasCondition(c.old, kind) }
 
-// turns reports whether the change turns one of the conditions on or off.
+// turns reports whether the update changes one of the conditions to or from True.
 func (c statusUpdate) turns(kinds ...batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(kinds, func(kind batchv1.JobConditionType) bool { return c.has(kind) != c.had(kind) })
 }
 
-// resumes reports whether the change says that a suspended Job is no longer so.
+// resumes reports whether the update changes the condition Suspended from True to False.
 func (c statusUpdate) resumes() bool {
 	return c.had(batchv1.JobSuspended) && slices.ContainsFunc(c.current.Conditions, func(n batchv1.JobCondition) bool {
 		return n.Type == batchv1.JobSuspended && n.Status == corev1.ConditionFalse

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// A Job announces its end (SuccessCriteriaMet, FailureTarget), then ends (Complete, Failed) when its last pod is
-// gone. Nothing of it is ever taken back.
+// conditionRules are the rules for conditions. A Job first announces its end (SuccessCriteriaMet, FailureTarget), and is
+// finished (Complete, Failed) when its last pod has terminated. All these conditions stay True.
 //
 //	            ┌─ SuccessCriteriaMet ──► Complete
 //	(running) ──┤
@@ -51,7 +51,8 @@ func conditionsExclude(a, b batchv1.JobConditionType) statusRule {
 	}
 }
 
-// alwaysConditionsExclude holds for statuses that are stored already too: these conditions are younger than the rule.
+// alwaysConditionsExclude is also checked if the conditions do not change, because no stored status violates it: the rule
+// is as old as the conditions.
 func alwaysConditionsExclude(a, b batchv1.JobConditionType) statusRule {
 	return func(c statusUpdate, p *field.Path) *field.Error {
 		if !c.has(a) || !c.has(b) {

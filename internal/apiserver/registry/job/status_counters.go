@@ -23,7 +23,8 @@ func failedNeverShrinks(c statusUpdate, p *field.Path) *field.Error {
 	return field.Invalid(p.Child("failed"), c.current.Failed, "must not decrease")
 }
 
-// succeededShrinksOnlyWithTheJob: an Indexed Job that is scaled down loses the successes of the indexes it loses.
+// succeededShrinksOnlyWithTheJob allows a smaller counter only for Indexed Jobs that can be scaled down, because they lose
+// the successes of the removed indexes.
 func succeededShrinksOnlyWithTheJob(c statusUpdate, p *field.Path) *field.Error {
 	elastic := isIndexed(c.spec) && ptr.Equal(c.spec.Completions, c.spec.Parallelism)
 	if c.current.Succeeded >= c.old.Succeeded || elastic {

@@ -15,8 +15,8 @@ var timeRules = []statusRule{
 	completionAfterStart,
 }
 
-// startStaysUnlessSuspended: the active deadline counts from the start, so only a suspension stops its clock, and
-// the end of one starts it anew.
+// startStaysUnlessSuspended allows changes of the start time only for Jobs that are suspended or resumed. The active
+// deadline counts from the start time: a suspension stops it, and a resume restarts it.
 func startStaysUnlessSuspended(c statusUpdate, p *field.Path) *field.Error {
 	if c.old.StartTime == nil || !c.startChanged() || ptr.Deref(c.spec.Suspend, false) || c.resumes() {
 		return nil
@@ -33,7 +33,8 @@ func finishedHasStarted(c statusUpdate, p *field.Path) *field.Error {
 	return field.Required(p.Child("startTime"), "a Job that has finished has started")
 }
 
-// completionTimeStays lets the time go while the Job is not complete; afterwards another rule asks for it.
+// completionTimeStays refuses another completion time, but not its removal: completeHasCompletionTime requires it for
+// complete Jobs.
 func completionTimeStays(c statusUpdate, p *field.Path) *field.Error {
 	if c.current.CompletionTime == nil || c.old.CompletionTime == nil || !c.completionChanged() {
 		return nil

@@ -39,7 +39,7 @@ func row(job *batchv1.Job, now time.Time) []any {
 	}
 }
 
-// statusCell is the first of these that holds: how a Job ended outranks what it was about to do.
+// statusCell returns the first status that applies. That a Job has finished is more important than the rest.
 func statusCell(job *batchv1.Job) string {
 	switch {
 	case hasCondition(&job.Status, batchv1.JobComplete):
@@ -56,18 +56,18 @@ func statusCell(job *batchv1.Job) string {
 		return "SuccessCriteriaMet"
 	case core.WaitsForJobs(job):
 		return "Waiting"
-	case hasPodThatRuns(&job.Status):
+	case hasRunningPod(&job.Status):
 		return "Running"
 	}
-	return "Pending" // kube-apiserver says Running
+	return "Pending" // kube-apiserver shows Running
 }
 
-// hasPodThatRuns takes active pods for running where the controller does not say how many are ready.
-func hasPodThatRuns(status *batchv1.JobStatus) bool {
+// hasRunningPod reports whether a pod runs. If the controller does not set ready, all active pods count as running.
+func hasRunningPod(status *batchv1.JobStatus) bool {
 	return status.Active > 0 && ptr.Deref(status.Ready, 1) > 0 || ptr.Deref(status.Terminating, 0) > 0
 }
 
-// completionsCell is done/wanted; a work queue wants one success, by any of its pods.
+// completionsCell returns SUCCEEDED/COMPLETIONS. A work queue needs one success of any pod.
 func completionsCell(job *batchv1.Job) string {
 	done := job.Status.Succeeded
 	if job.Spec.Completions != nil {

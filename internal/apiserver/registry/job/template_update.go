@@ -8,17 +8,17 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// validateTemplateUpdate keeps the template as it was, but for where pods go and what they get, which may change
-// while the Job is suspended.
+// validateTemplateUpdate refuses changes of the template, except of scheduling directives, resources and metadata while
+// the Job is suspended.
 func validateTemplateUpdate(template *corev1.PodTemplateSpec, old *batchv1.Job, p *field.Path) field.ErrorList {
 	if !templateMutable(old) {
 		return field.ErrorList{immutable(p, "create a Job under another name instead; where its pods run and their "+
 			"resources can change while the Job is suspended and has no active pods")}
 	}
 	kept := old.Spec.Template.Spec.DeepCopy()
-	takeSchedulingDirectives(kept, &template.Spec)
-	takeResources(kept.Containers, template.Spec.Containers)
-	takeResources(kept.InitContainers, template.Spec.InitContainers)
+	copySchedulingDirectives(kept, &template.Spec)
+	copyResources(kept.Containers, template.Spec.Containers)
+	copyResources(kept.InitContainers, template.Spec.InitContainers)
 	if equality.Semantic.DeepEqual(*kept, template.Spec) {
 		return nil
 	}
@@ -26,8 +26,9 @@ func validateTemplateUpdate(template *corev1.PodTemplateSpec, old *batchv1.Job, 
 		"tolerations, schedulingGates and the containers' resources can change")}
 }
 
-// templateMutable reports whether no pod of the old template is left, or will be made before the change is seen.
-// A Job that has started carries the Suspended condition only once its controller has let go of its pods.
+// templateMutable reports whether the Job has no pod of the old template, and will get none before its controller
+// observes the new one. A Job that has started gets the condition Suspended when its controller has deleted its active
+// pods.
 func templateMutable(old *batchv1.Job) bool {
 	if !ptr.Deref(old.Spec.Suspend, false) || old.Status.Active > 0 {
 		return false
@@ -35,8 +36,8 @@ func templateMutable(old *batchv1.Job) bool {
 	return old.Status.StartTime == nil || hasCondition(&old.Status, batchv1.JobSuspended)
 }
 
-// takeSchedulingDirectives copies to what of from tells on which node a pod may run.
-func takeSchedulingDirectives(to, from *corev1.PodSpec) {
+// copySchedulingDirectives copies the fields that decide on which node a pod may run, and when.
+func copySchedulingDirectives(to, from *corev1.PodSpec) {
 	to.NodeSelector = from.NodeSelector
 	to.Tolerations = from.Tolerations
 	to.SchedulingGates = from.SchedulingGates
@@ -45,7 +46,7 @@ func takeSchedulingDirectives(to, from *corev1.PodSpec) {
 	}
 }
 
-// podAffinities returns all of an affinity but the part about nodes.
+// podAffinities returns an affinity without node affinity.
 func podAffinities(a *corev1.Affinity) corev1.Affinity {
 	if a == nil {
 		return corev1.Affinity{}
@@ -53,8 +54,8 @@ func podAffinities(a *corev1.Affinity) corev1.Affinity {
 	return corev1.Affinity{PodAffinity: a.PodAffinity, PodAntiAffinity: a.PodAntiAffinity}
 }
 
-// takeResources copies the resources of containers that are still the same one, by place and name.
-func takeResources(to, from []corev1.Container) {
+// copyResources copies the resources of containers that have the same position and name.
+func copyResources(to, from []corev1.Container) {
 	if len(to) != len(from) {
 		return
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// validateUpdate checks an update of all but the status. A spec that does not change is not looked at again: what
-// was accepted under other circumstances (another node, another release) must not keep its finalizers from going.
+// validateUpdate validates an update, except of the status. It does not validate a spec that does not change: if it was
+// accepted under other conditions (another node, another release), its finalizers must still be removable.
 func validateUpdate(job, old *batchv1.Job, o pod.Options) field.ErrorList {
 	errs := ValidateAnnotations(job.Annotations, old.Annotations, field.NewPath("metadata", "annotations"))
 	if equality.Semantic.DeepEqual(job.Spec, old.Spec) && job.UID == old.UID {
@@ -48,7 +48,8 @@ func validateSpecUpdate(spec, old *batchv1.JobSpec, p *field.Path) field.ErrorLi
 	return errs
 }
 
-// validateCompletionsUpdate lets Indexed Jobs grow and shrink: their indexes tell which completions go.
+// validateCompletionsUpdate allows changes of completions only for Indexed Jobs, whose indexes decide which completions are
+// added or removed.
 func validateCompletionsUpdate(spec, old *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	switch {
 	case ptr.Equal(spec.Completions, old.Completions):
@@ -56,14 +57,15 @@ func validateCompletionsUpdate(spec, old *batchv1.JobSpec, p *field.Path) field.
 	case !isIndexed(spec):
 		return field.ErrorList{immutable(p, "only Indexed Jobs can change it; create a Job under another name instead")}
 	case spec.Completions == nil, ptr.Equal(spec.Completions, spec.Parallelism):
-		// Missing completions of an Indexed Job are reported already.
+		// ValidateSpec reports that an Indexed Job has no completions.
 		return nil
 	}
 	return field.ErrorList{field.Invalid(p, *spec.Completions,
 		"can only be changed together with spec.parallelism, both to the same number")}
 }
 
-// immutable says that a field cannot change, without the value: a whole pod template would bury the message.
+// immutable returns the error for a field that cannot change. It omits the value, because a whole pod template would hide
+// the message.
 func immutable(p *field.Path, remedy string) *field.Error {
 	return field.Invalid(p, field.OmitValueType{}, "field is immutable: "+remedy)
 }

@@ -17,7 +17,7 @@ import (
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// updateCase is what becomes of an update that makes these edits to a Job that was made with those.
+// updateCase is an update of a Job that was created with the edits in old, with the expected errors.
 type updateCase struct {
 	old, edits []jobEdit
 	want       []string
@@ -27,7 +27,7 @@ func runUpdateCases(t *testing.T, cases map[string]updateCase) {
 	t.Helper()
 	for sentence, c := range cases {
 		t.Run(sentence, func(t *testing.T) {
-			// The old Job may have come to its status by itself, so that comes after creation.
+			// Repeat the edits, because the creation drops the status.
 			old := createdJob(c.old...)
 			for _, edit := range c.old {
 				edit(old)
@@ -123,7 +123,7 @@ func TestJobUpdateOfTheTemplate(t *testing.T) {
 		"a Job that is being suspended is not yet":   {nil, edits(suspended, selector), []string{whole}},
 		"a suspended Job's resources may change":     {edits(suspended), edits(cpu), nil},
 		"an init container's resources may change":   {edits(suspended, withInit), edits(initCPU), nil},
-		// kubernetes/kubernetes#139329: it had to say first that it is suspended.
+		// kubernetes/kubernetes#139329: the Job had to have the condition Suspended first.
 		"a suspended Job's directives may change":       {edits(suspended), edits(directives), nil},
 		"a suspended Job's pod labels may change":       {edits(suspended), edits(label), nil},
 		"generated labels may not go":                   {edits(suspended), edits(uidGone), []string{"spec.template.metadata.labels[controller-uid] Required"}},
@@ -167,7 +167,7 @@ func TestJobUpdateOfAffinity(t *testing.T) {
 }
 
 func TestJobUpdateLooksOnlyAtChanges(t *testing.T) {
-	// A server started again on a machine that can do less must still let go of the Jobs it has.
+	// On a machine that supports less, the finalizers of stored Jobs must still be removable.
 	unable := Resource(pod.Options{Node: func() noderuntime.Info { return noderuntime.Info{WhyNoMount: "no user namespaces"} }})
 	mounting := specEdit(func(s *batchv1.JobSpec) {
 		s.Template.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}

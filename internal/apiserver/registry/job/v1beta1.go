@@ -14,12 +14,12 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// V1beta1 describes Jobs as clients of extensions/v1beta1 see them. The functions get batch/v1 Jobs, which the server
-// converts requests to, but for Default: what a client leaves out means something else in that version.
+// V1beta1 describes the Jobs of extensions/v1beta1. Its functions get batch/v1 Jobs, to which the server converts
+// requests. Only Default gets Jobs of extensions/v1beta1, because unset fields have other defaults in that version.
 func V1beta1(jobs kinds.Resource) kinds.Resource {
 	r := jobs
 	r.Version = v1beta1.SchemeGroupVersion
-	r.Categories = nil // `kubectl get all` lists each Job once.
+	r.Categories = nil // `kubectl get all` must list each Job only once.
 	r.Default = func(obj runtime.Object) { setV1beta1Defaults(obj.(*v1beta1.Job)) }
 
 	r.PrepareForCreate = func(ctx context.Context, obj runtime.Object) {
@@ -50,13 +50,13 @@ func V1beta1(jobs kinds.Resource) kinds.Resource {
 	return r
 }
 
-// managersToBatch keeps what is stored in the words of one version.
+// managersToBatch converts managedFields to batch/v1, which is the only version that is stored.
 func managersToBatch(obj runtime.Object) {
 	job := obj.(*batchv1.Job)
 	job.ManagedFields = v1beta1.ManagersToBatch(job.ManagedFields)
 }
 
-// setV1beta1Defaults is batch/v1's defaults beside the version's own.
+// setV1beta1Defaults sets the defaults of batch/v1 and those of extensions/v1beta1.
 func setV1beta1Defaults(job *v1beta1.Job) {
 	v1beta1.SetDefaultSelector(&job.Spec)
 	typeMeta, asked := job.TypeMeta, job.Spec.AutoSelector
@@ -69,13 +69,13 @@ func setV1beta1Defaults(job *v1beta1.Job) {
 
 func inV1beta1(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
-		err.Detail = v1beta1.InWords(err.Detail)
+		err.Detail = v1beta1.ConvertMessage(err.Detail)
 	}
 	return errs
 }
 
-// warnSelectorOfOtherJob tells who exported a Job through batch/v1 that this version takes its selector for one that
-// was chosen.
+// warnSelectorOfOtherJob warns if the selector is that of another Job, exported from batch/v1: in this version it
+// counts as chosen by the user.
 func warnSelectorOfOtherJob(job *batchv1.Job) []string {
 	uids, only := selectedUIDs(&job.Spec)
 	if !ptr.Deref(job.Spec.ManualSelector, false) || !only || len(uids) != 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
 )
 
-// oldJob is a Job of extensions/v1beta1 as a user writes it.
+// oldJob returns a Job of extensions/v1beta1 as a user writes it.
 func oldJob(autoSelector *bool, edits ...jobEdit) *v1beta1.Job {
 	job := &v1beta1.Job{}
 	v1beta1.FromBatch(registrytest.Job(edits...), job)

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// maxManagedByLength keeps the name of a Job's controller short enough for a label.
+// maxManagedByLength is the maximum length of managedBy, the same as of a label value.
 const maxManagedByLength = 63
 
 func validateCreate(job *batchv1.Job, o pod.Options) field.ErrorList {
@@ -26,7 +26,7 @@ func validateCreate(job *batchv1.Job, o pod.Options) field.ErrorList {
 	return append(errs, ValidateTemplate(&job.Spec, o, specPath)...)
 }
 
-// validateName refuses names that are names of Jobs but cannot be carried over to their pods.
+// validateName refuses names that are too long for the label of the pods, or for the host names of an Indexed Job's pods.
 func validateName(job *batchv1.Job) field.ErrorList {
 	p := field.NewPath("metadata", "name")
 	if !ptr.Deref(job.Spec.ManualSelector, false) && len(job.Name) > validation.LabelValueMaxLength {
@@ -44,7 +44,7 @@ func validateName(job *batchv1.Job) field.ErrorList {
 	return nil
 }
 
-// ValidateSpec checks all of a spec but its selector and its pod template.
+// ValidateSpec validates a spec except its selector and pod template.
 func ValidateSpec(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	errs := validateNumbers(spec, p)
 	errs = append(errs, ValidateManagedBy(spec.ManagedBy, p.Child("managedBy"))...)
@@ -69,7 +69,7 @@ func validateNumbers(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	return append(errs, check.AtLeastZero(spec.MaxFailedIndexes, p.Child("maxFailedIndexes"))...)
 }
 
-// ValidateManagedBy checks the name of the controller of a Job, where there is one.
+// ValidateManagedBy validates the name of a Job's controller, if it is set.
 func ValidateManagedBy(managedBy *string, p *field.Path) field.ErrorList {
 	if managedBy == nil {
 		return nil
@@ -98,13 +98,13 @@ func validatePodReplacementPolicy(spec *batchv1.JobSpec, p *field.Path) field.Er
 	return nil
 }
 
-// ValidateTemplate holds the pod template to what pods are held to, and to what a Job wants of its pods.
+// ValidateTemplate validates the pod template by the rules of pods and by those for the pods of Jobs.
 func ValidateTemplate(spec *batchv1.JobSpec, o pod.Options, p *field.Path) field.ErrorList {
 	errs := pod.ValidateTemplate(&spec.Template, o, p.Child("template"))
 	return append(errs, ValidateRestartPolicy(spec, p.Child("template", "spec", "restartPolicy"))...)
 }
 
-// ValidateRestartPolicy wants a policy with which pods come to an end.
+// ValidateRestartPolicy requires a restart policy with which pods terminate.
 func ValidateRestartPolicy(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	policy := spec.Template.Spec.RestartPolicy
 	switch policy {
@@ -113,12 +113,12 @@ func ValidateRestartPolicy(spec *batchv1.JobSpec, p *field.Path) field.ErrorList
 	case corev1.RestartPolicyOnFailure:
 		if spec.PodFailurePolicy != nil {
 			return field.ErrorList{field.Invalid(p, policy, fmt.Sprintf(
-				"must be %q beside podFailurePolicy, which judges pods that have failed", corev1.RestartPolicyNever))}
+				"must be %q with podFailurePolicy, which applies only to failed pods", corev1.RestartPolicyNever))}
 		}
 		return nil
 	case "", corev1.RestartPolicyAlways:
-		// Always is what a pod gets whose author says nothing, so the author of a Job has to say something.
-		return field.ErrorList{field.Required(p, fmt.Sprintf("the pods of a Job come to an end: set it to %q or %q",
+		// Always is the default for pods, so a Job has to set another policy.
+		return field.ErrorList{field.Required(p, fmt.Sprintf("the pods of a Job must terminate: set it to %q or %q",
 			corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever))}
 	default:
 		return field.ErrorList{field.NotSupported(p, policy,
@@ -126,7 +126,7 @@ func ValidateRestartPolicy(spec *batchv1.JobSpec, p *field.Path) field.ErrorList
 	}
 }
 
-// ValidatePosted returns what is wrong with a Job as it was written, of which it makes what the server would keep.
+// ValidatePosted returns the errors of a Job as the user wrote it. It changes job to the one that the server would store.
 func ValidatePosted(job *batchv1.Job, o pod.Options) field.ErrorList {
 	job.UID = "generated"
 	SetDefaults(job)

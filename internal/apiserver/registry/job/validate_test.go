@@ -39,7 +39,7 @@ func TestJobNumbers(t *testing.T) {
 			want:  []string{"spec." + name + " Invalid"},
 		}
 	}
-	// Without completions there is no index that could fail.
+	// With 0 completions there is no index that could fail, so set no other field.
 	cases["completions may be 0"] = createCase{edits: edits(indexed(1, 1), set("completions", 0))}
 	runCreateCases(t, cases)
 }

@@ -26,7 +26,7 @@ func warnUpdate(job, old *batchv1.Job, o pod.Options) []string {
 	return append(warnings, WarnSpec(&job.Spec, o, field.NewPath("spec"))...)
 }
 
-// WarnName warns of names that are names of Jobs but make odd names and host names of pods.
+// WarnName warns about names that are valid for Jobs, but no DNS labels, which the host names of pods have to be.
 func WarnName(name string) []string {
 	msgs := validation.IsDNS1123Label(name)
 	if len(msgs) == 0 {
@@ -36,7 +36,7 @@ func WarnName(name string) []string {
 		"because it is no DNS label: %s", strings.Join(msgs, "; "))}
 }
 
-// WarnSpec returns what of a valid spec its author may not have meant.
+// WarnSpec warns about parts of a valid spec that may not do what the user expects.
 func WarnSpec(spec *batchv1.JobSpec, o pod.Options, p *field.Path) []string {
 	var warnings []string
 	if isIndexed(spec) && ptr.Deref(spec.Completions, 0) > manyCompletions &&

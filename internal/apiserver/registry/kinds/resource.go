@@ -1,5 +1,5 @@
-// Package kinds says what the API server must know about a kind in order to serve it (Resource), and holds what the
-// tables of several kinds have in common. It knows none of the kinds.
+// Package kinds has the type by which a kind is described to the API server (Resource), and the columns that the tables of
+// several kinds share. It does not depend on any kind.
 package kinds
 
 import (
@@ -13,66 +13,67 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Resource describes one kind. The functions get pointers to the published API type (*batchv1.Job …).
-// Nil functions do nothing.
+// Resource describes one kind. Its functions get pointers to the published API type, such as *batchv1.Job. A function that
+// is nil does nothing.
 type Resource struct {
 	// Version is the group and version that is served and stored.
 	Version schema.GroupVersion
-	// OlderVersions are those of the same group that it is served in too.
+	// OlderVersions are other versions of the same group in which the kind is served.
 	OlderVersions []schema.GroupVersion
 
 	Kind     string
 	Plural   string
 	Singular string
-	// ShortNames and Categories as in `kubectl api-resources`.
+	// ShortNames and Categories are those that `kubectl api-resources` shows.
 	ShortNames []string
 	Categories []string
-	// ClusterScoped kinds have no namespace.
+	// ClusterScoped is true if the objects have no namespace.
 	ClusterScoped bool
 
 	New     func() runtime.Object
 	NewList func() runtime.Object
 
-	// Default fills in what the client left out. It runs whenever an object is decoded from a request.
-	// It gets the whole object and must be idempotent.
+	// Default sets the defaults of fields that the client left out. It is called for every object decoded from a request or
+	// from storage. It gets the whole object and must be idempotent.
 	Default func(obj runtime.Object)
 
-	// PrepareForCreate normalises a new object before validation: drops its status, generates what depends on its UID.
+	// PrepareForCreate changes a new object before validation: it drops the status and generates what depends on the UID.
 	PrepareForCreate func(ctx context.Context, obj runtime.Object)
 	Validate         func(ctx context.Context, obj runtime.Object) field.ErrorList
 	WarningsOnCreate func(ctx context.Context, obj runtime.Object) []string
 
-	// PrepareForUpdate restores what an update may not touch (status) and counts the generation up where spec changed.
+	// PrepareForUpdate restores the fields that an update may not change (status), and increases the generation if the spec
+	// has changed.
 	PrepareForUpdate func(ctx context.Context, obj, old runtime.Object)
 	ValidateUpdate   func(ctx context.Context, obj, old runtime.Object) field.ErrorList
 	WarningsOnUpdate func(ctx context.Context, obj, old runtime.Object) []string
 
-	// Status, where set, makes the /status subresource.
+	// Status describes the /status subresource, if it is not nil.
 	Status *StatusStrategy
 
-	// NameValidation returns what is wrong with a name; nil allows DNS subdomains.
+	// NameValidation returns the faults of a name. If it is nil, names must be DNS subdomains.
 	NameValidation func(name string, prefix bool) []string
 
-	// SelectableFields returns the field labels that this kind has beside metadata.name and metadata.namespace.
+	// SelectableFields returns the fields for field selectors, in addition to metadata.name and metadata.namespace.
 	SelectableFields func(obj runtime.Object) fields.Set
-	// SelectableFieldNames lists the same names, for the check of a request's field selector.
+	// SelectableFieldNames are the names of these fields. Field selectors with other names are refused.
 	SelectableFieldNames []string
 
-	// CheckGracefulDelete, where set, makes deletion graceful: it sets options.GracePeriodSeconds where the request
-	// names none and reports whether the object stays until something deletes it with a grace period of 0.
+	// CheckGracefulDelete makes deletions graceful, if it is not nil. It sets options.GracePeriodSeconds if the request
+	// does not, and reports whether the object stays until a client deletes it with a grace period of 0.
 	CheckGracefulDelete func(ctx context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool
-	// DefaultPropagation is what becomes of dependents when the request does not say; empty is Background.
+	// DefaultPropagation is the propagation policy of requests without one; empty means Background.
 	DefaultPropagation metav1.DeletionPropagation
 
-	// Columns and Row make `kubectl get` tables. Row returns one cell a column.
+	// Columns and Row make the tables for `kubectl get`. Row returns one cell for each column.
 	Columns []metav1.TableColumnDefinition
 	Row     func(obj runtime.Object, now time.Time) []any
 
-	// TTL, where set, is after how long an object goes by itself.
+	// TTL is the time after which an object expires; 0 means never.
 	TTL time.Duration
 }
 
-// Versions are all that it is served in.
+// Versions returns all versions in which the kind is served.
 func (r Resource) Versions() []schema.GroupVersion {
 	return append([]schema.GroupVersion{r.Version}, r.OlderVersions...)
 }
@@ -82,6 +83,6 @@ type StatusStrategy struct {
 	// PrepareForUpdate restores everything but the status.
 	PrepareForUpdate func(ctx context.Context, obj, old runtime.Object)
 	ValidateUpdate   func(ctx context.Context, obj, old runtime.Object) field.ErrorList
-	// ResetFields names what of the metadata PrepareForUpdate restores: nobody comes to own it by sending it.
+	// ResetFields are the metadata fields that PrepareForUpdate restores. A server-side apply never owns them.
 	ResetFields []string
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// The two columns that nearly every table has.
+// The columns that nearly every table has.
 var (
 	NameColumn = metav1.TableColumnDefinition{
 		Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"],
@@ -17,7 +17,7 @@ var (
 	}
 )
 
-// Age is how long ago t was, for people.
+// Age returns the time since t in the form that kubectl prints.
 func Age(t metav1.Time, now time.Time) string {
 	if t.IsZero() {
 		return "<unknown>"
@@ -25,7 +25,7 @@ func Age(t metav1.Time, now time.Time) string {
 	return duration.HumanDuration(now.Sub(t.Time))
 }
 
-// OrNone shows what is not set as kubectl does.
+// OrNone returns s or, if it is empty, <none>, as kubectl prints it.
 func OrNone(s string) string {
 	if s == "" {
 		return "<none>"
@@ -33,7 +33,7 @@ func OrNone(s string) string {
 	return s
 }
 
-// SuspendCell is text in a column of booleans, as clients have come to expect.
+// SuspendCell returns text, although the type of the column is boolean, because kube-apiserver does so.
 func SuspendCell(suspend *bool) string {
 	switch {
 	case suspend == nil:
@@ -44,7 +44,7 @@ func SuspendCell(suspend *bool) string {
 	return "False"
 }
 
-// TemplateColumns are the columns that `-o wide` adds for kinds that make pods.
+// TemplateColumns returns the columns that `-o wide` adds for kinds with a pod template.
 func TemplateColumns(selector string) []metav1.TableColumnDefinition {
 	return []metav1.TableColumnDefinition{
 		{Name: "Containers", Type: "string", Priority: 1, Description: "Names of each container in the template."},

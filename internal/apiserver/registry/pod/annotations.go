@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// oldAnnotations have no effect any more.
+// oldAnnotations are annotations without effect, which fields have replaced.
 var oldAnnotations = []struct{ key, instead string }{
 	{"scheduler.alpha.kubernetes.io/critical-pod", "priorityClassName"},
 	{"security.alpha.kubernetes.io/sysctls", "sysctls"},
@@ -22,7 +22,7 @@ func warnAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.
 	var warnings []string
 	warn := func(key, instead string) {
 		if _, used := annotations[key]; used {
-			warnings = append(warnings, fmt.Sprintf("%s: has no effect any more: use the field %q instead", p.Key(key), instead))
+			warnings = append(warnings, fmt.Sprintf("%s: no longer has an effect: use the field %q instead", p.Key(key), instead))
 		}
 	}
 	for _, old := range oldAnnotations {
@@ -39,7 +39,7 @@ func warnAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.
 	return warnings
 }
 
-// warnAppArmorAnnotations tells of annotations of a template that say what no field says.
+// warnAppArmorAnnotations warns about AppArmor annotations of a template without the same profile in a field.
 func warnAppArmorAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.Path) []string {
 	if len(annotations) == 0 {
 		return nil
@@ -58,9 +58,9 @@ func warnAppArmorAnnotations(annotations map[string]string, s *corev1.PodSpec, p
 	return warnings
 }
 
-// takeAppArmorAnnotations makes fields of a new pod's annotations, as whoever runs it reads fields only. It returns
-// warnings: afterwards nobody can tell an annotation that was needed.
-func takeAppArmorAnnotations(pod *corev1.Pod) []string {
+// copyAppArmorAnnotations copies the AppArmor annotations of a new pod to fields, because nodes read only fields. It
+// returns the warnings, because afterwards every annotation has its field.
+func copyAppArmorAnnotations(pod *corev1.Pod) []string {
 	if len(pod.Annotations) == 0 || isWindows(&pod.Spec) {
 		return nil
 	}

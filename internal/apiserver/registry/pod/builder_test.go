@@ -13,7 +13,7 @@ import (
 
 type podEdit = func(*corev1.Pod)
 
-// createdPod is a pod as the server makes it from the manifest.
+// createdPod returns a pod as the server stores it when it is created.
 func createdPod(edits ...podEdit) *corev1.Pod {
 	pod, r := registrytest.Pod(edits...), Resource(Options{})
 	r.Default(pod)
@@ -21,7 +21,7 @@ func createdPod(edits ...podEdit) *corev1.Pod {
 	return pod
 }
 
-// editedPod is a copy of pod with the edits, as an update sends it.
+// editedPod returns a copy of pod with the edits, as in an update.
 func editedPod(pod *corev1.Pod, edits ...podEdit) *corev1.Pod {
 	pod = pod.DeepCopy()
 	for _, edit := range edits {
@@ -47,7 +47,7 @@ func withInit(c corev1.Container) podEdit {
 	return inSpec(func(s *corev1.PodSpec) { s.InitContainers = append(s.InitContainers, c) })
 }
 
-// withVolume mounts the volume at /data.
+// withVolume returns an edit that mounts the volume at /data.
 func withVolume(source corev1.VolumeSource) podEdit {
 	return func(pod *corev1.Pod) {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "data", VolumeSource: source})
@@ -70,7 +70,7 @@ func envFrom(source corev1.EnvVarSource) podEdit {
 
 func podEdits(e ...podEdit) []podEdit { return e }
 
-// podCase is what becomes of a pod that is posted with these edits.
+// podCase is a pod to be created, with the expected errors.
 type podCase struct {
 	edits []podEdit
 	want  []string
@@ -85,7 +85,7 @@ func runPodCases(t *testing.T, cases map[string]podCase) {
 	}
 }
 
-// unable is a process runtime on a machine that allows it nothing.
+// unable is a process runtime on a machine where it has no abilities.
 var unable = runtime.Info{Name: "process", WhyNoMount: "user namespaces are switched off"}
 
 func on(info runtime.Info) Options { return Options{Node: func() runtime.Info { return info }} }

@@ -7,8 +7,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// setDefaults fills in what only pods get, not templates: what it takes from the pod's own fields would otherwise
-// follow a template's fields no longer when these change.
+// setDefaults sets the defaults of a pod. Some of them depend on other fields. Templates do not get those, because they
+// would stay when the other fields of the template change.
 func setDefaults(pod *corev1.Pod) {
 	setSpecDefaults(&pod.Spec)
 	if *pod.Spec.TerminationGracePeriodSeconds < 0 {
@@ -16,7 +16,7 @@ func setDefaults(pod *corev1.Pod) {
 	}
 	pod.Spec.EnableServiceLinks = orDefault(pod.Spec.EnableServiceLinks, true)
 	eachContainer(&pod.Spec, func(c *corev1.Container) {
-		requestWhatIsLimited(&c.Resources, func(corev1.ResourceName) bool { return true })
+		requestLimits(&c.Resources, func(corev1.ResourceName) bool { return true })
 		if pod.Spec.HostNetwork {
 			exposePortsOnHost(c.Ports)
 		}
@@ -25,14 +25,14 @@ func setDefaults(pod *corev1.Pod) {
 	pairAddresses(&pod.Status)
 }
 
-// setSpecDefaults fills in what pods and templates have in common.
+// setSpecDefaults sets the defaults of both pods and templates.
 func setSpecDefaults(s *corev1.PodSpec) {
 	setDefault(&s.RestartPolicy, corev1.RestartPolicyAlways)
 	setDefault(&s.DNSPolicy, corev1.DNSClusterFirst)
 	setDefault(&s.SchedulerName, corev1.DefaultSchedulerName)
 	s.TerminationGracePeriodSeconds = orDefault(s.TerminationGracePeriodSeconds, int64(corev1.DefaultTerminationGracePeriodSeconds))
 	s.SecurityContext = orDefault(s.SecurityContext, corev1.PodSecurityContext{})
-	// The old name and the new one are one field.
+	// serviceAccount is the old name of serviceAccountName. Both have the same value.
 	setDefault(&s.ServiceAccountName, s.DeprecatedServiceAccount)
 	s.DeprecatedServiceAccount = s.ServiceAccountName
 
@@ -66,7 +66,7 @@ func orDefault[T any](v *T, d T) *T {
 	return v
 }
 
-// eachContainer calls f for init containers and containers alike.
+// eachContainer calls f for all init containers and containers.
 func eachContainer(s *corev1.PodSpec, f func(*corev1.Container)) {
 	for i := range s.InitContainers {
 		f(&s.InitContainers[i])
@@ -76,8 +76,8 @@ func eachContainer(s *corev1.PodSpec, f func(*corev1.Container)) {
 	}
 }
 
-// requestWhatIsLimited makes a limit the request where none is given.
-func requestWhatIsLimited(r *corev1.ResourceRequirements, which func(corev1.ResourceName) bool) {
+// requestLimits sets missing requests to the limits.
+func requestLimits(r *corev1.ResourceRequirements, which func(corev1.ResourceName) bool) {
 	for name, limit := range r.Limits {
 		if _, ok := r.Requests[name]; ok || !which(name) {
 			continue
@@ -86,8 +86,8 @@ func requestWhatIsLimited(r *corev1.ResourceRequirements, which func(corev1.Reso
 	}
 }
 
-// requestForPod fills in what a pod as a whole requests where it is limited: what its containers request together, or
-// else the limit.
+// requestForPod sets missing requests of the pod-level resources, if these have limits: to the sum of the containers'
+// requests or, without such, to the limit.
 func requestForPod(pod *corev1.Pod) {
 	r := pod.Spec.Resources
 	if r == nil || len(r.Limits)+len(r.Requests) == 0 {
@@ -103,10 +103,10 @@ func requestForPod(pod *corev1.Pod) {
 		}
 		setResource(&r.Requests, name, sum)
 	}
-	requestWhatIsLimited(r, ofPods)
+	requestLimits(r, ofPods)
 }
 
-// limitPages limits the pod to the huge pages of its containers, which cannot be had by others anyway.
+// limitPages sets missing pod-level limits of huge pages to the sum of the containers' limits.
 func limitPages(pod *corev1.Pod) {
 	r := pod.Spec.Resources
 	for name, sum := range resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{}) {

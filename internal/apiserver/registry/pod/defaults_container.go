@@ -57,7 +57,7 @@ func defaultHTTPGet(g *corev1.HTTPGetAction) {
 	}
 }
 
-// roundUpToMilli keeps to the precision that resources are counted in.
+// roundUpToMilli rounds the quantities up to thousandths, the precision of resources.
 func roundUpToMilli(list corev1.ResourceList) {
 	for name, quantity := range list {
 		rounded := quantity.DeepCopy()

@@ -18,7 +18,7 @@ const (
 	imagePath = `[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*`
 )
 
-// defaultPullPolicy is Always for an image whose tag moves: latest, named or not.
+// defaultPullPolicy returns Always for images with the tag latest or without tag and digest, which may change.
 func defaultPullPolicy(image string) corev1.PullPolicy {
 	parts := imageReference.FindStringSubmatch(image)
 	if parts == nil {

@@ -120,8 +120,7 @@ func TestPullPolicyFollowsTheTag(t *testing.T) {
 	}
 }
 
-// Every edit that the tables of these tests use, in any combination, gives a pod whose defaults do not change when
-// it is decoded once more.
+// Defaults do not change when they are set again, for any combination of these edits.
 func TestPodDefaultsAreIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pod := registrytest.Pod(rapid.SliceOfN(rapid.SampledFrom([]podEdit{
@@ -139,7 +138,7 @@ func TestPodDefaultsAreIdempotent(t *testing.T) {
 			}),
 			inContainer(func(c *corev1.Container) { c.Image = "perl" }),
 		}), 0, 6).Draw(t, "edits")...)
-		pod = pod.DeepCopy() // edits may share parts
+		pod = pod.DeepCopy() // the edits may share pointers
 		setDefaults(pod)
 		once := pod.DeepCopy()
 		setDefaults(pod)

@@ -34,7 +34,7 @@ func defaultVolume(v *corev1.Volume) {
 	defaultDisk(v)
 }
 
-// defaultDisk fills in what volumes on the network get.
+// defaultDisk sets the defaults of network volumes.
 func defaultDisk(v *corev1.Volume) {
 	if v.ISCSI != nil {
 		setDefault(&v.ISCSI.ISCSIInterface, "default")

@@ -21,7 +21,7 @@ const (
 	tablesStart = "<!-- The rest is written by go generate ./internal/apiserver/registry/pod -->\n"
 )
 
-// TestPodDocument keeps the users' list of fields and the rules that are applied the same.
+// TestPodDocument checks that the user documentation has the same fields as the rules.
 func TestPodDocument(t *testing.T) {
 	document, err := os.ReadFile(podDocument)
 	if err != nil {

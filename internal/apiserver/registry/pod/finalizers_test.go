@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// kubernetes/kubernetes#127917: a pod could not be rid of the Job's finalizer, as something else in it was refused: what an
-// older server had stored, or a newer one computes in another way.
+// kubernetes/kubernetes#127917: a pod's finalizer could not be removed, because another field was refused: one that an
+// older server had stored, or that a newer server computes in another way.
 func TestAFinalizerGoesWhateverElseIsWrongWithItsPod(t *testing.T) {
 	for sentence, edit := range map[string]podEdit{
 		"its QoS class is not what its resources make": func(p *corev1.Pod) {

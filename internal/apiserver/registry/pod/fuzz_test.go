@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
 )
 
-// Whatever a client sends, it gets an answer; and what is accepted is not refused when it is sent once more.
+// FuzzPod checks that no pod makes the server panic, and that an accepted pod is also accepted as an update of itself.
 func FuzzPod(f *testing.F) {
 	for _, seed := range []string{
 		`{}`,

@@ -9,61 +9,62 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// A pod asks for many things that one machine cannot give, or that mean nothing on it. None is dropped in silence:
-// each is a rule in one of the tables (podRules here, containerRules, volumeRules and so on beside it), which
-// either refuses the pod or tells its author that the field has no effect.
+// rule is a rule for a field of pods that this node may not support, or that has no effect on it. No field is silently
+// ignored: the rules, in tables such as podRules, containerRules and volumeRules, either refuse the pod or warn that the
+// field has no effect.
 type rule[T any] struct {
-	// field is the path below the thing judged, with dots.
+	// field is the path of the field below T, with dots.
 	field string
-	// isSet reports whether the author wants what this rule is about.
+	// isSet reports whether the field is set to a value that needs support.
 	isSet func(T) bool
-	// honoured reports whether this node gives it; nil means that none does.
+	// honoured reports whether the node supports the field; nil means that no node does.
 	honoured func(runtime.Info) bool
 	verdict  verdict
-	// reason is the reason, and what to do about it.
+	// reason is the reason and the remedy, for users.
 	reason string
 }
 
 type verdict bool
 
 const (
-	// refuse is for what would make the pod do something else than its author meant.
+	// refuse is for fields without which the pod would not do what the user wants.
 	refuse verdict = true
-	// warn is for what makes no difference on one machine.
+	// warn is for fields that can be ignored on one machine.
 	warn verdict = false
 )
 
-// finding is a rule that applies to a field of a pod.
+// finding is a field of a pod to which a rule applies.
 type finding struct {
 	path    *field.Path
 	verdict verdict
 	reason  string
 }
 
-// asContainer is for what a container from an image has and a plain process has not.
+// asContainer is for fields that containers from images support, but not plain processes.
 func asContainer(i runtime.Info) bool { return i.Name != runtime.ClassProcess }
 
 func withMounts(i runtime.Info) bool   { return i.CanMount }
 func withUsers(i runtime.Info) bool    { return i.CanSetUser }
 func withHostname(i runtime.Info) bool { return i.CanSetHostname }
 
-// For what a container from an image can have, but not on every machine or of every user.
+// The next ones are for fields that containers from images support only on some machines or for some users.
 func runningPrivileged(i runtime.Info) bool { return asContainer(i) && i.CanRunPrivileged }
 func sharingPIDs(i runtime.Info) bool       { return asContainer(i) && i.CanSharePIDs }
 func settingSysctls(i runtime.Info) bool    { return asContainer(i) && i.CanSetSysctls }
 func sharingNamespaces(i runtime.Info) bool { return asContainer(i) && i.CanShareNamespaces }
 
-// For limits of disk space: a process's files are the machine's, but for its volumes and logs.
+// The next ones are for limits of disk space. Of a plain process only volumes and logs can be measured, because its other
+// files are the machine's.
 func measuring(i runtime.Info) bool      { return i.CanMeasure }
 func measuringFiles(i runtime.Info) bool { return asContainer(i) || !i.CanMeasure }
 
-// withoutMachineUsers is for what holds of itself in a user namespace.
+// withoutMachineUsers is for fields that are always true in a user namespace.
 func withoutMachineUsers(i runtime.Info) bool { return asContainer(i) && !i.CanShareNamespaces }
 
-// unlessRoot is for what holds of itself when the server has no more rights than its user.
+// unlessRoot is for fields that are always true if the server does not run as root.
 func unlessRoot(i runtime.Info) bool { return asContainer(i) || !i.CanSetUser }
 
-// applyRules returns what the rules find in v.
+// applyRules returns the findings of the rules in v.
 func applyRules[T any](rules []rule[T], v T, node runtime.Info, p *field.Path) []finding {
 	var found []finding
 	for _, r := range rules {
@@ -81,7 +82,7 @@ func applyRules[T any](rules []rule[T], v T, node runtime.Info, p *field.Path) [
 	return found
 }
 
-// checkPod applies all tables to a pod; without a node there is nothing to judge by.
+// checkPod applies all rules to a pod. Without a node there are no findings.
 func checkPod(s *corev1.PodSpec, on *runtime.Info, p *field.Path) []finding {
 	if on == nil {
 		return nil
@@ -100,8 +101,8 @@ func checkPod(s *corev1.PodSpec, on *runtime.Info, p *field.Path) []finding {
 	return found
 }
 
-// checkRuntime refuses pods that would run from their images, by their own choice or the server's, where none can. They are
-// never run otherwise.
+// checkRuntime refuses pods that the oci runtime would run, by their RuntimeClass or the server's default, if the node
+// cannot run images. Such pods are never run as processes instead.
 func checkRuntime(node runtime.Info, p *field.Path) []finding {
 	if node.Name != runtime.ClassOCI || node.CanRunImages {
 		return nil
@@ -110,8 +111,8 @@ func checkRuntime(node runtime.Info, p *field.Path) []finding {
 		"; for programs of this machine use the runtime class process (--runtime=process where the pod does not say)"}}
 }
 
-// refuseWhatNodeCannot returns an error for every field that the node would have to ignore at the pod's cost.
-func refuseWhatNodeCannot(s *corev1.PodSpec, node *runtime.Info, p *field.Path) field.ErrorList {
+// refuseUnsupported returns an error for every field that the node does not support and must not ignore.
+func refuseUnsupported(s *corev1.PodSpec, node *runtime.Info, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, f := range checkPod(s, node, p) {
 		if f.verdict == refuse {
@@ -121,8 +122,8 @@ func refuseWhatNodeCannot(s *corev1.PodSpec, node *runtime.Info, p *field.Path) 
 	return errs
 }
 
-// warnWhatNodeIgnores returns a warning for every field that has no effect on the node.
-func warnWhatNodeIgnores(s *corev1.PodSpec, node *runtime.Info, p *field.Path) []string {
+// warnIgnored returns a warning for every field that has no effect on the node.
+func warnIgnored(s *corev1.PodSpec, node *runtime.Info, p *field.Path) []string {
 	var warnings []string
 	for _, f := range checkPod(s, node, p) {
 		if f.verdict == warn {

@@ -17,7 +17,7 @@ const (
 	noInput  = "a process of a pod has no standard input: remove it"
 )
 
-// containerRules judge the fields of containers and init containers.
+// containerRules are the rules for containers and init containers.
 var containerRules = []rule[*corev1.Container]{
 	{"command", func(c *corev1.Container) bool { return len(c.Command) == 0 }, asContainer, refuse,
 		"is needed on the process runtime: the image's entrypoint is not known because images are not pulled; set command to a program of this machine"},
@@ -36,7 +36,7 @@ var containerRules = []rule[*corev1.Container]{
 	{"lifecycle", func(c *corev1.Container) bool { return c.Lifecycle != nil && *c.Lifecycle == (corev1.Lifecycle{}) }, nil, refuse,
 		"names no hook: remove it"},
 
-	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not carried out here: use Restart"},
+	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not supported here: use Restart"},
 
 	{"stdin", func(c *corev1.Container) bool { return c.Stdin || c.StdinOnce }, nil, refuse, noInput},
 	{"tty", func(c *corev1.Container) bool { return c.TTY }, nil, refuse, "a process of a pod has no terminal: remove it"},
@@ -56,9 +56,9 @@ var containerRules = []rule[*corev1.Container]{
 		"has no effect: the process runtime cannot put a file at this path on this machine"},
 }
 
-const notMeasured = "is not in force: the host process is of an older version; start the server again when all pods have ended"
+const notMeasured = "is not enforced: the host process is of an older version; start the server again when all pods have ended"
 
-const notInForce = "is not in force: the node cannot hold processes to it on this machine"
+const notInForce = "is not enforced: the node cannot limit processes on this machine"
 
 func limits(name corev1.ResourceName) func(*corev1.Container) bool {
 	return func(c *corev1.Container) bool {
@@ -67,7 +67,7 @@ func limits(name corev1.ResourceName) func(*corev1.Container) bool {
 	}
 }
 
-// mapsPorts: a port of the container that is to be another one, or on one address only, at the host.
+// mapsPorts reports whether a port is mapped to another port of the host, or bound to one of its addresses.
 func mapsPorts(c *corev1.Container) bool {
 	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool {
 		return p.HostIP != "" || (p.HostPort != 0 && p.HostPort != p.ContainerPort)
@@ -84,7 +84,7 @@ func messagesElsewhere(c *corev1.Container) bool {
 	return c.TerminationMessagePath != corev1.TerminationMessagePathDefault
 }
 
-// envRules judge one variable each.
+// envRules are the rules for environment variables.
 var envRules = []rule[*corev1.EnvVar]{
 	{"valueFrom.fileKeyRef", func(e *corev1.EnvVar) bool { return e.ValueFrom != nil && e.ValueFrom.FileKeyRef != nil }, nil, refuse,
 		"variables are not read from files of volumes here: read the file in the command"},
@@ -102,14 +102,14 @@ func checkContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p
 	return append(found, checkSecurity(s, c, node, p.Child("securityContext"))...)
 }
 
-// checkResources refuses what the machine has no count of: a pod that asks for it would wait for ever.
+// checkResources refuses resources that the node does not have, because a pod that requests them would wait forever.
 func checkResources(c *corev1.Container, p *field.Path) []finding {
 	var found []finding
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Requests)) {
 		found = append(found, checkDevice(name, p.Child("requests"))...)
 	}
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Limits)) {
-		// A limit alone is a request of the pods to come, which are made from a template that shows no request yet.
+		// A limit without a request in a template becomes a request of its pods.
 		if _, requested := c.Resources.Requests[corev1.ResourceName(name)]; !requested {
 			found = append(found, checkDevice(name, p.Child("limits"))...)
 		}
@@ -122,9 +122,9 @@ func checkDevice(name string, p *field.Path) []finding {
 	case name == string(corev1.ResourceCPU), name == string(corev1.ResourceMemory), name == string(corev1.ResourceEphemeralStorage):
 		return nil
 	case strings.HasPrefix(name, corev1.ResourceHugePagesPrefix):
-		return []finding{{p.Key(name), refuse, "huge pages are not handed out here: remove it"}}
+		return []finding{{p.Key(name), refuse, "huge pages are not supported here: remove it"}}
 	}
-	return []finding{{p.Key(name), refuse, "this node hands out cpu, memory and ephemeral-storage only: remove it"}}
+	return []finding{{p.Key(name), refuse, "this node has only cpu, memory and ephemeral-storage: remove it"}}
 }
 
 func resourceNames(list corev1.ResourceList) func(func(string) bool) {
@@ -137,7 +137,7 @@ func resourceNames(list corev1.ResourceList) func(func(string) bool) {
 	}
 }
 
-// security is what is said about a container, by itself or by its pod for it.
+// security is a container's security context with the settings of the pod that apply to it.
 type security struct {
 	corev1.SecurityContext
 	userOfPod *int64

@@ -12,14 +12,14 @@ import (
 
 const oneNode = "has no effect: there is one node and every pod runs on it"
 
-// podRules judge the fields of the pod itself.
+// podRules are the rules for fields of the pod itself.
 var podRules = []rule[*corev1.PodSpec]{
-	// Where to run.
+	// Scheduling.
 	{"affinity", func(s *corev1.PodSpec) bool { return s.Affinity != nil }, nil, warn, oneNode},
 	{"nodeSelector", func(s *corev1.PodSpec) bool { return len(s.NodeSelector) > 0 }, nil, warn, oneNode},
 	{"topologySpreadConstraints", func(s *corev1.PodSpec) bool { return len(s.TopologySpreadConstraints) > 0 }, nil, warn, oneNode},
 	{"schedulerName", func(s *corev1.PodSpec) bool { return s.SchedulerName != corev1.DefaultSchedulerName }, nil, warn,
-		"has no effect: the node takes its pods itself"},
+		"has no effect: the only node runs all pods, without a scheduler"},
 	{"schedulingGroup", func(s *corev1.PodSpec) bool { return s.SchedulingGroup != nil }, nil, warn,
 		"has no effect: pods are started one by one, the oldest first"},
 	{"priorityClassName", func(s *corev1.PodSpec) bool { return s.PriorityClassName != "" }, nil, warn,
@@ -31,7 +31,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"readinessGates", func(s *corev1.PodSpec) bool { return len(s.ReadinessGates) > 0 }, nil, warn,
 		"has no effect: a pod is ready when its containers are"},
 
-	// Accounts. No token is mounted, whatever automountServiceAccountToken says.
+	// Accounts. Tokens are never mounted, also with automountServiceAccountToken.
 	{"serviceAccountName", func(s *corev1.PodSpec) bool { return s.ServiceAccountName != "" && s.ServiceAccountName != "default" }, nil, warn,
 		"pods get no service account token: of the account only imagePullSecrets count, for images"},
 	{"automountServiceAccountToken", func(s *corev1.PodSpec) bool { return ptr.Deref(s.AutomountServiceAccountToken, false) }, nil, warn,
@@ -39,7 +39,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"imagePullSecrets", func(s *corev1.PodSpec) bool { return len(s.ImagePullSecrets) > 0 }, asContainer, warn,
 		"has no effect: programs of this machine need no image"},
 
-	// Names and networks. Processes share the machine's.
+	// Names and networks. Processes have the network of the machine.
 	{"hostname", func(s *corev1.PodSpec) bool { return s.Hostname != "" }, withHostname, warn,
 		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
 	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, nil, warn,
@@ -55,7 +55,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, asContainer, refuse,
 		"processes resolve names as the machine does: add the names to the machine's hosts file and remove this field"},
 
-	// Namespaces of the kernel.
+	// Kernel namespaces.
 	{"hostPID", func(s *corev1.PodSpec) bool { return s.HostPID }, sharingNamespaces, refuse,
 		"only containers from images on a server that root has started can have the machine's process ids: remove it"},
 	{"hostIPC", func(s *corev1.PodSpec) bool { return s.HostIPC }, sharingNamespaces, refuse,
@@ -63,7 +63,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"shareProcessNamespace", func(s *corev1.PodSpec) bool { return ptr.Deref(s.ShareProcessNamespace, false) }, sharingPIDs, refuse,
 		"each container is a process tree of its own on the process runtime: remove it"},
 	{"hostUsers", func(s *corev1.PodSpec) bool { return !ptr.Deref(s.HostUsers, true) }, withoutMachineUsers, refuse,
-		"only containers from images on a server that runs without root are other users than the machine's: remove it, or set it to true"},
+		"only containers from images on a server that runs without root have a user namespace of their own: remove it, or set it to true"},
 	{"overhead", func(s *corev1.PodSpec) bool { return len(s.Overhead) > 0 }, nil, refuse,
 		"it comes from a RuntimeClass, and none here has one: remove it"},
 	{"os.name", func(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name != corev1.Linux }, nil, refuse,
@@ -73,7 +73,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"resourceClaims", func(s *corev1.PodSpec) bool { return len(s.ResourceClaims) > 0 }, nil, refuse,
 		"ResourceClaims are not served: remove it"},
 	{"resources.limits", func(s *corev1.PodSpec) bool { return s.Resources != nil && len(s.Resources.Limits) > 0 }, nil, warn,
-		"has no effect: only limits of containers are held; set them there"},
+		"has no effect: only limits of containers are enforced; set them there"},
 
 	// Security.
 	{"securityContext.runAsUser", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.RunAsUser, os.Getuid()) }), withUsers, refuse, cannotSetUser},

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	cannotSetUser = "processes run as the user who started the server, who may not become another: remove it, or start the server as root"
+	cannotSetUser = "processes run as the user who started the server and cannot switch to another user: remove it, or start the server as root"
 	runsLinux     = "this node runs linux: remove it"
 	noLabels      = "the process runtime sets no SELinux labels: remove it"
 	noProfiles    = "the process runtime loads no profiles: remove it"
@@ -16,13 +16,13 @@ const (
 	noAppArmor    = "has no effect: the process runtime does not use AppArmor"
 )
 
-// securityRules judge a container's security context. What would harden an image's process is ignored with a
-// warning: the process is one of the machine's own either way. What would give it more, or another identity, is
-// refused.
+// securityRules are the rules for a container's security context. Fields that would restrict a plain process are ignored
+// with a warning, because the process is a program of the machine anyway. Fields that would give it more rights or another
+// identity are refused.
 var securityRules = []rule[security]{
 	{"runAsUser", func(c security) bool { return isOther(c.RunAsUser, os.Getuid()) }, withUsers, refuse, cannotSetUser},
 	{"runAsGroup", func(c security) bool { return isOther(c.RunAsGroup, os.Getgid()) }, withUsers, refuse, cannotSetUser},
-	// A server that may set users runs as root, so its processes do too unless told otherwise.
+	// A server that can set users runs as root, and so do its processes unless runAsUser is set.
 	{"runAsNonRoot", func(c security) bool {
 		user := ptr.Deref(c.RunAsUser, ptr.Deref(c.userOfPod, 0))
 		return ptr.Deref(c.RunAsNonRoot, false) && user == 0
@@ -38,7 +38,7 @@ var securityRules = []rule[security]{
 	{"procMount", func(c security) bool {
 		return ptr.Deref(c.ProcMount, corev1.DefaultProcMount) != corev1.DefaultProcMount
 	}, asContainer, refuse,
-		"the process runtime does not mount /proc otherwise: remove it"},
+		"the process runtime supports no other proc mount: remove it"},
 	{"seLinuxOptions", func(c security) bool { return c.SELinuxOptions != nil }, nil, refuse, noLabels},
 	{"windowsOptions", func(c security) bool { return c.WindowsOptions != nil }, nil, refuse, runsLinux},
 	{"seccompProfile", func(c security) bool { return wantsSeccompFile(c.SeccompProfile) }, asContainer, refuse, noProfiles},
@@ -63,5 +63,5 @@ func wantsAppArmor(p *corev1.AppArmorProfile) bool {
 	return p != nil && p.Type == corev1.AppArmorProfileTypeRuntimeDefault
 }
 
-// isOther reports whether an identity is asked for that the processes of this server do not have anyway.
+// isOther reports whether id is set and is not own, the ID that the processes of this server have by default.
 func isOther(id *int64, own int) bool { return id != nil && *id != int64(own) }

@@ -19,11 +19,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// honourCase is what a node says to a pod.
+// honourCase is a pod and a node, with the expected findings.
 type honourCase struct {
 	edit podEdit
 	node runtime.Info
-	// refused and warned are the fields.
+	// refused and warned are the expected fields.
 	refused, warned []string
 }
 
@@ -162,7 +162,7 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 	}
 }
 
-// Nodes that run images: of a host process that can do no more, of a user, and of root.
+// Nodes that run images: with an old host process that supports nothing else, as a normal user, and as root.
 var (
 	imagesOnly     = runtime.Info{Name: runtime.ClassOCI, CanRunImages: true, CanMount: true, CanSetUser: true, CanSetHostname: true}
 	ofImages       = with(imagesOnly, func(i *runtime.Info) { i.CanRunPrivileged, i.CanSharePIDs, i.CanSetSysctls = true, true, true })
@@ -198,10 +198,10 @@ func limited(name corev1.ResourceName, amount string) podEdit {
 	})
 }
 
-// A template shows no requests where it only has limits: they are filled in when its pods are made.
+// A template with limits has no requests: they are set in its pods.
 func TestDeviceInTemplateIsRefused(t *testing.T) {
 	pod := registrytest.Pod(limited("nvidia.com/gpu", "1"))
-	errs := refuseWhatNodeCannot(&pod.Spec, &registrytest.Able, field.NewPath("spec"))
+	errs := refuseUnsupported(&pod.Spec, &registrytest.Able, field.NewPath("spec"))
 	if len(errs) != 1 || errs[0].Field != "spec.containers[0].resources.limits[nvidia.com/gpu]" {
 		t.Errorf("refused %v, want the limit", errs)
 	}
@@ -218,13 +218,13 @@ func tcpProbe(port int32) *corev1.Probe {
 func checkHonour(t *testing.T, c honourCase) {
 	pod := createdPod(c.edit)
 	var refused, warned []string
-	for _, err := range refuseWhatNodeCannot(&pod.Spec, &c.node, field.NewPath("spec")) {
+	for _, err := range refuseUnsupported(&pod.Spec, &c.node, field.NewPath("spec")) {
 		if err.Detail == "" || err.Type != field.ErrorTypeForbidden {
 			t.Errorf("%v: want a forbidden field and a reason", err)
 		}
 		refused = append(refused, err.Field)
 	}
-	for _, w := range warnWhatNodeIgnores(&pod.Spec, &c.node, field.NewPath("spec")) {
+	for _, w := range warnIgnored(&pod.Spec, &c.node, field.NewPath("spec")) {
 		name, _, _ := strings.Cut(w, ": ")
 		warned = append(warned, name)
 	}
@@ -234,14 +234,14 @@ func checkHonour(t *testing.T, c honourCase) {
 	if diff := cmp.Diff(c.warned, warned); diff != "" {
 		t.Errorf("warned (-want +got):\n%s", diff)
 	}
-	if got := append(refuseWhatNodeCannot(&pod.Spec, nil, field.NewPath("spec")), warnedAsErrors(pod)...); len(got) > 0 {
+	if got := append(refuseUnsupported(&pod.Spec, nil, field.NewPath("spec")), warnedAsErrors(pod)...); len(got) > 0 {
 		t.Errorf("without a node: %v", got)
 	}
 }
 
 func warnedAsErrors(pod *corev1.Pod) field.ErrorList {
 	var errs field.ErrorList
-	for _, w := range warnWhatNodeIgnores(&pod.Spec, nil, nil) {
+	for _, w := range warnIgnored(&pod.Spec, nil, nil) {
 		errs = append(errs, field.InternalError(nil, errorString(w)))
 	}
 	return errs
@@ -251,7 +251,7 @@ type errorString string
 
 func (e errorString) Error() string { return string(e) }
 
-func TestCommandlessJobTemplateTellsTheRemedy(t *testing.T) {
+func TestTemplateWithoutCommandNamesTheRemedy(t *testing.T) {
 	template := &corev1.PodTemplateSpec{Spec: createdPod(inContainer(func(c *corev1.Container) { c.Command = nil })).Spec}
 	errs := ValidateTemplate(template, on(registrytest.Able), field.NewPath("spec", "template"))
 	want := "spec.template.spec.containers[0].command: Forbidden: is needed on the process runtime: the image's entrypoint is not known because images are not pulled; set command to a program of this machine"
@@ -260,7 +260,7 @@ func TestCommandlessJobTemplateTellsTheRemedy(t *testing.T) {
 	}
 }
 
-// kept are the fields that the process runtime honours, or whose whole meaning is kept by the API server.
+// kept are the fields that the process runtime or the API server fully supports.
 var kept = map[string][]string{
 	"PodSpec": {
 		"volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy", "terminationGracePeriodSeconds",
@@ -270,14 +270,14 @@ var kept = map[string][]string{
 	"Container": {
 		"name", "image", "args", "workingDir", "envFrom", "env", "resources", "restartPolicy", "restartPolicyRules",
 		"volumeMounts", "terminationMessagePolicy", "securityContext",
-		"stdinOnce", // judged with stdin
+		"stdinOnce", // the rule of stdin covers it
 	},
 	"SecurityContext":    {"capabilities", "allowPrivilegeEscalation"},
 	"PodSecurityContext": {"runAsNonRoot", "supplementalGroupsPolicy", "fsGroupChangePolicy"},
 	"VolumeMount":        {"name", "readOnly", "mountPath", "subPath", "subPathExpr"},
 }
 
-// A field that a new release adds to these types fails this test until somebody decides what it means on a node.
+// This test fails for each field that a new Kubernetes release adds to these types, until it has a rule or is in kept.
 func TestEveryFieldOfAPodIsDecidedOn(t *testing.T) {
 	for _, c := range []struct {
 		of    any
@@ -327,7 +327,7 @@ func TestPodWarningsReachTheAuthor(t *testing.T) {
 	}
 }
 
-// A server whose pods would run from their images refuses the Job, and not only its pods, where no image can be run.
+// If no image can run, the server refuses a Job whose pods would run from images, not only its pods.
 func TestImagesAreRefusedWhereNoneCanRun(t *testing.T) {
 	cannot := runtime.Info{Name: runtime.ClassProcess, CanMount: true, WhyNoImages: "the reason"}
 	for sentence, c := range map[string]struct {
@@ -348,7 +348,7 @@ func TestImagesAreRefusedWhereNoneCanRun(t *testing.T) {
 		o := Options{Node: func() runtime.Info { return c.node }, RuntimeClass: c.server, Handler: func(class string) (string, bool) {
 			return runtime.ClassOCI, class == "mine"
 		}}
-		errs := refuseWhatNodeCannot(spec, o.nodeForTemplate(spec), field.NewPath("spec"))
+		errs := refuseUnsupported(spec, o.nodeForTemplate(spec), field.NewPath("spec"))
 		if refused := len(errs) == 1 && errs[0].Field == "spec.runtimeClassName"; refused != c.refused || !refused && len(errs) > 0 {
 			t.Errorf("%s: %v", sentence, errs)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// nodeVolumes are the kinds of volume, by the name of their field, that the node makes.
+// nodeVolumes are the kinds of volumes that the node supports, by the names of their fields.
 var nodeVolumes = []string{"emptyDir", "hostPath", "configMap", "secret", "downwardAPI", "projected"}
 
 const (
@@ -22,7 +22,7 @@ const (
 	noTokens = "pods get no service account token here: remove it"
 )
 
-// volumeRules judge volumes of the kinds that the node makes.
+// volumeRules are the rules for volumes of the supported kinds.
 var volumeRules = []rule[*corev1.Volume]{
 	{"emptyDir.medium", func(v *corev1.Volume) bool {
 		return v.EmptyDir != nil && v.EmptyDir.Medium != corev1.StorageMediumDefault && v.EmptyDir.Medium != corev1.StorageMediumMemory
@@ -33,11 +33,11 @@ var volumeRules = []rule[*corev1.Volume]{
 		return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
 	}, measuring, warn, notMeasured},
 	{"emptyDir.mode", func(v *corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.Mode != nil }, nil, refuse,
-		"is not kept by this node: change the directory's mode in the command"},
+		"is not supported by this node: change the directory's mode in the command"},
 	{"projected.defaultUser", func(v *corev1.Volume) bool { return v.Projected != nil && v.Projected.DefaultUser != nil }, nil, refuse, noOwners},
 }
 
-// projectionRules judge the sources of a projected volume.
+// projectionRules are the rules for sources of projected volumes.
 var projectionRules = []rule[*corev1.VolumeProjection]{
 	{"serviceAccountToken", func(s *corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil }, nil, refuse, noTokens},
 	{"clusterTrustBundle", func(s *corev1.VolumeProjection) bool { return s.ClusterTrustBundle != nil }, nil, refuse,
@@ -46,22 +46,22 @@ var projectionRules = []rule[*corev1.VolumeProjection]{
 		"pods get no certificates here: remove it"},
 }
 
-// mountRules judge where a container wants to see a volume.
+// mountRules are the rules for volume mounts.
 var mountRules = []rule[*corev1.VolumeMount]{
 	{"mountPropagation", func(m *corev1.VolumeMount) bool {
 		return ptr.Deref(m.MountPropagation, corev1.MountPropagationNone) != corev1.MountPropagationNone
 	}, asContainer, refuse, "mounts made inside a container do not show elsewhere on the process runtime: remove it"},
 	{"recursiveReadOnly", func(m *corev1.VolumeMount) bool {
 		return ptr.Deref(m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled) == corev1.RecursiveReadOnlyEnabled
-	}, asContainer, refuse, "cannot be promised on the process runtime: use IfPossible, or remove it"},
+	}, asContainer, refuse, "cannot be guaranteed on the process runtime: use IfPossible, or remove it"},
 	{"bindMountOptions", func(m *corev1.VolumeMount) bool { return len(m.BindMountOptions) > 0 }, nil, refuse,
-		"is not kept by this node: remove it"},
+		"is not supported by this node: remove it"},
 }
 
 func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
 	for _, kind := range volumeKinds(&v.VolumeSource) {
 		if !slices.Contains(nodeVolumes, kind) {
-			return []finding{{p.Child(kind), refuse, "this node makes no such volumes: use one of " + strings.Join(nodeVolumes, ", ")}}
+			return []finding{{p.Child(kind), refuse, "this node does not support such volumes: use one of " + strings.Join(nodeVolumes, ", ")}}
 		}
 	}
 	found := applyRules(volumeRules, v, node, p)
@@ -74,7 +74,7 @@ func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
 	return append(found, checkFileOwners(v, p)...)
 }
 
-// checkFileOwners refuses files that are to belong to a user each.
+// checkFileOwners refuses owners of single files.
 func checkFileOwners(v *corev1.Volume, p *field.Path) []finding {
 	var found []finding
 	for at, items := range keyItems(v, p) {
@@ -96,12 +96,12 @@ func checkFileOwners(v *corev1.Volume, p *field.Path) []finding {
 
 func checkMount(m *corev1.VolumeMount, node runtime.Info, p *field.Path) []finding {
 	if !node.CanMount {
-		return []finding{{p.Child("mountPath"), refuse, "a volume cannot be shown at this path on this machine: " + node.WhyNoMount}}
+		return []finding{{p.Child("mountPath"), refuse, "a volume cannot be mounted at this path on this machine: " + node.WhyNoMount}}
 	}
 	return applyRules(mountRules, m, node, p)
 }
 
-// volumeKinds returns the field names of the sources that are set: one, if the volume is valid.
+// volumeKinds returns the field names of the sources that are set. A valid volume has one.
 func volumeKinds(s *corev1.VolumeSource) []string {
 	var kinds []string
 	v := reflect.ValueOf(s).Elem()
@@ -123,7 +123,7 @@ func volumeOf(s *corev1.PodSpec, name string) *corev1.Volume {
 	return nil
 }
 
-// keyItems goes through the lists of keys that become files of a volume.
+// keyItems iterates over the lists of keys that become files of a volume.
 func keyItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.KeyToPath] {
 	return func(yield func(*field.Path, []corev1.KeyToPath) bool) {
 		switch {
@@ -145,7 +145,7 @@ func keyItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.K
 	}
 }
 
-// downwardItems goes through the lists of the pod's fields that become files of a volume.
+// downwardItems iterates over the lists of pod fields that become files of a volume.
 func downwardItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.DownwardAPIVolumeFile] {
 	return func(yield func(*field.Path, []corev1.DownwardAPIVolumeFile) bool) {
 		switch {

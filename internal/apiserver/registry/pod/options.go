@@ -6,18 +6,19 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Options are what the rules of the kinds depend on.
+// Options are the settings on which validation and defaults of pods and pod templates depend.
 type Options struct {
-	// Node tells what the node that will run the pods can hold to. Nil means everything can be honoured: a server
-	// whose pods run elsewhere.
+	// Node returns the abilities of the node that runs the pods. Nil is for a server whose pods run elsewhere: then no pod
+	// is refused for missing abilities.
 	Node func() runtime.Info
-	// RuntimeClass is that of pods which ask for none; empty is runtime.ClassProcess.
+	// RuntimeClass is the class of pods that name none; empty means runtime.ClassProcess.
 	RuntimeClass string
-	// Handler returns the handler of a RuntimeClass, unless there is none of that name. Nil knows the usual ones only.
+	// Handler returns the handler of a RuntimeClass, or false if the class does not exist. With nil only the default
+	// classes exist.
 	Handler func(class string) (string, bool)
-	// IsRunByNode reports whether the node runs a pod, or is about to. The node knows better than the pod says: it writes
-	// little, and binds a pod with its first report; and a pod that is bound to a machine that is not there runs nowhere.
-	// Nil where pods are bound before they run.
+	// IsRunByNode reports whether the node runs a pod or is about to run it. The pod itself does not show that: the node
+	// binds a pod only with the first status that it reports, and a pod may be bound to a node that does not exist. Nil is
+	// for a server whose pods are bound before they run.
 	IsRunByNode func(*corev1.Pod) bool
 }
 

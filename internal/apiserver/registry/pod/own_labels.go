@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// selectByOwnLabels writes into the selectors what matchLabelKeys and mismatchLabelKeys mean for this pod, so that
-// who places pods needs to read the selectors only.
+// selectByOwnLabels adds the requirements of matchLabelKeys and mismatchLabelKeys, with the values of this pod's labels, to
+// the label selectors, so that a scheduler needs to read only these.
 func selectByOwnLabels(pod *corev1.Pod) {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		c := &pod.Spec.TopologySpreadConstraints[i]
@@ -18,7 +18,7 @@ func selectByOwnLabels(pod *corev1.Pod) {
 	}
 }
 
-// podTerms returns all terms of a pod about other pods.
+// podTerms returns all terms of pod affinity and anti-affinity.
 func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
 	if a == nil {
 		return nil
@@ -43,7 +43,7 @@ func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
 
 func selectLabels(s *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator, labels map[string]string) {
 	if s == nil {
-		return // selects nothing, whatever the labels
+		return // nil selects no pod
 	}
 	for _, key := range keys {
 		if value, ok := labels[key]; ok {

@@ -1,5 +1,5 @@
-// Package pod has the rules of pods and of the templates that pods are made of: defaults, validation, updates, tables,
-// and what the node that runs them can hold to.
+// Package pod has the defaults, validation and tables of pods and pod templates, and the rules for fields that the node
+// does not support.
 package pod
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// Resource describes Pods, the kind that all other kinds are for.
+// Resource describes pods.
 func Resource(o Options) kinds.Resource {
 	return kinds.Resource{
 		Version:    corev1.SchemeGroupVersion,
@@ -65,7 +65,7 @@ func Resource(o Options) kinds.Resource {
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
 			pod := obj.(*corev1.Pod)
 			options.GracePeriodSeconds = ptr.To(gracePeriod(pod, o.isRunByNode(pod), options.GracePeriodSeconds))
-			// Without grace the pod goes in one write; marking it first would be one more for nobody.
+			// With a grace period of 0 the pod is deleted at once, without another write for the deletion timestamp.
 			return *options.GracePeriodSeconds > 0
 		},
 		Columns: columns,
@@ -91,7 +91,7 @@ func selectableFields(pod *corev1.Pod) fields.Set {
 	}
 }
 
-// prepareForCreate makes the status of a new pod, and fills in what admission plug-ins of a cluster would.
+// prepareForCreate sets the status of a new pod, and the fields that admission plugins of a cluster would set.
 func prepareForCreate(ctx context.Context, pod *corev1.Pod) {
 	pod.Generation = 1
 	setDefault(&pod.Spec.ServiceAccountName, "default")
@@ -100,7 +100,7 @@ func prepareForCreate(ctx context.Context, pod *corev1.Pod) {
 	pod.Spec.PreemptionPolicy = orDefault(pod.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
 
 	selectByOwnLabels(pod)
-	for _, msg := range takeAppArmorAnnotations(pod) {
+	for _, msg := range copyAppArmorAnnotations(pod) {
 		warning.AddWarning(ctx, "", msg)
 	}
 
@@ -124,25 +124,25 @@ func prepareForUpdate(pod, old *corev1.Pod) {
 	}
 }
 
-// sameSpec asks the plain comparison first, which costs a sixth and settles nearly every update: finalizers and
-// labels change, specs do not.
+// sameSpec reports whether two specs are equal. It tries reflect.DeepEqual first, which takes a sixth of the time and is
+// enough for nearly all updates, because most of them do not change the spec.
 func sameSpec(a, b *corev1.PodSpec) bool {
 	return reflect.DeepEqual(a, b) || apiequality.Semantic.DeepEqual(a, b)
 }
 
-// gracePeriod is how long a pod that is to be deleted gets to end; asked is what the request names.
+// gracePeriod returns the grace period for the deletion of a pod, in seconds. asked is that of the request, or nil.
 func gracePeriod(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
 	grace := ptr.Deref(asked, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
 	switch {
 	case !mayRun, podstatus.IsTerminated(pod):
-		return 0 // nothing runs
+		return 0 // no container runs
 	case grace < 0:
 		return 1
 	}
 	return grace
 }
 
-// validate judges what is a pod's alone; what it shares with templates is validateSpec's.
+// validate validates a new pod.
 func validate(pod *corev1.Pod, o Options) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
@@ -156,14 +156,14 @@ func validate(pod *corev1.Pod, o Options) field.ErrorList {
 	if pod.Spec.NodeName != "" && len(pod.Spec.SchedulingGates) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
 	}
-	return append(errs, refuseWhatNodeCannot(&pod.Spec, o.nodeForPod(pod), spec)...)
+	return append(errs, refuseUnsupported(&pod.Spec, o.nodeForPod(pod), spec)...)
 }
 
 func warnCreate(pod *corev1.Pod, o Options) []string {
 	spec := field.NewPath("spec")
 	warnings := warnAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
 	warnings = append(warnings, warnSpec(&pod.Spec, spec)...)
-	warnings = append(warnings, warnWhatNodeIgnores(&pod.Spec, o.nodeForPod(pod), spec)...)
+	warnings = append(warnings, warnIgnored(&pod.Spec, o.nodeForPod(pod), spec)...)
 	for _, msg := range validation.IsDNS1123Label(pod.Name) {
 		warnings = append(warnings, fmt.Sprintf("metadata.name: is the pod's host name too, for which a DNS label is better: %s", msg))
 	}

@@ -15,16 +15,17 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// ChooseRuntime settles the RuntimeClass of a new pod: a server with another one must not run it otherwise later.
+// ChooseRuntime sets the RuntimeClass of a new pod without one to the server's. It is stored in the pod, so that a later
+// server with another RuntimeClass does not run the pod in another way.
 func (o Options) ChooseRuntime(s *corev1.PodSpec) {
 	if o.Node != nil && s.RuntimeClassName == nil && o.RuntimeClass != "" {
 		s.RuntimeClassName = ptr.To(o.RuntimeClass)
 	}
 }
 
-// SettleRuntime writes into a new pod what its RuntimeClass says; nil is for one that has none. The error is for the pod's
-// author.
-func SettleRuntime(pod *corev1.Pod, class *nodev1.RuntimeClass) error {
+// ApplyRuntimeClass sets the handler and the scheduling of a new pod's RuntimeClass in the pod. class is nil if the pod
+// has none. The error is for the user who creates the pod.
+func ApplyRuntimeClass(pod *corev1.Pod, class *nodev1.RuntimeClass) error {
 	delete(pod.Annotations, runtime.HandlerAnnotation)
 	if class == nil {
 		return nil
@@ -49,7 +50,8 @@ func SettleRuntime(pod *corev1.Pod, class *nodev1.RuntimeClass) error {
 	return nil
 }
 
-// mergeTolerations leaves out what another toleration covers: the first that matches a taint decides for how long.
+// mergeTolerations merges two lists. It drops tolerations that another one covers, because the first toleration that
+// matches a taint decides how long the pod tolerates it.
 func mergeTolerations(own, more []corev1.Toleration) []corev1.Toleration {
 	all := slices.Concat(own, more)
 	var merged []corev1.Toleration
@@ -63,7 +65,7 @@ func mergeTolerations(own, more []corev1.Toleration) []corev1.Toleration {
 	return merged
 }
 
-// covers reports whether wide tolerates all that narrow does, for as long.
+// covers reports whether wide tolerates all taints that narrow tolerates, for at least as long.
 func covers(wide, narrow corev1.Toleration) bool {
 	everyKey := wide.Key == "" && wide.Operator == corev1.TolerationOpExists
 	forever := wide.TolerationSeconds == nil
@@ -81,12 +83,13 @@ func covers(wide, narrow corev1.Toleration) bool {
 	return cmp.Or(wide.Operator, equal) == equal && cmp.Or(narrow.Operator, equal) == equal && wide.Value == narrow.Value
 }
 
-// nodeForPod returns what the node can do for a pod whose runtime is settled; nil where there is no node to ask.
+// nodeForPod returns the abilities of the node for a pod whose handler is set, or nil without a node.
 func (o Options) nodeForPod(pod *corev1.Pod) *runtime.Info {
 	return o.nodeFor(runtime.HandlerOf(pod))
 }
 
-// nodeForTemplate returns what the node can do for pods of a template; nil where nothing is known of what would run them.
+// nodeForTemplate returns the abilities of the node for pods of a template, or nil without a node or if the RuntimeClass
+// does not exist.
 func (o Options) nodeForTemplate(s *corev1.PodSpec) *runtime.Info {
 	if handler, ok := o.handlerOf(s); ok {
 		return o.nodeFor(handler)
@@ -101,12 +104,12 @@ func (o Options) nodeFor(handler string) *runtime.Info {
 	return ptr.To(o.Node().Of(handler))
 }
 
-// classOf is the RuntimeClass that pods of a template get.
+// classOf returns the RuntimeClass that pods of a template get.
 func (o Options) classOf(s *corev1.PodSpec) string {
 	return cmp.Or(ptr.Deref(s.RuntimeClassName, ""), o.RuntimeClass, runtime.ClassProcess)
 }
 
-// handlerOf returns what would run pods of a template, unless their RuntimeClass is not there.
+// handlerOf returns the handler for pods of a template, or false if their RuntimeClass does not exist.
 func (o Options) handlerOf(s *corev1.PodSpec) (string, bool) {
 	class := o.classOf(s)
 	if slices.Contains(DefaultRuntimeClassNames, class) {
@@ -118,7 +121,8 @@ func (o Options) handlerOf(s *corev1.PodSpec) (string, bool) {
 	return o.Handler(class)
 }
 
-// warnMissingClass tells of pods that will be refused. Their template is not: the class may be made after it.
+// warnMissingClass warns if the RuntimeClass of a template does not exist. The template is not refused, because the class
+// may be created later, but its pods would be.
 func (o Options) warnMissingClass(s *corev1.PodSpec, p *field.Path) []string {
 	if _, ok := o.handlerOf(s); ok || o.Node == nil {
 		return nil
@@ -127,5 +131,5 @@ func (o Options) warnMissingClass(s *corev1.PodSpec, p *field.Path) []string {
 		"process (this machine's programs), or make a RuntimeClass with one of these handlers", p, o.classOf(s))}
 }
 
-// DefaultRuntimeClassNames are always there. Each has the handler of its name.
+// DefaultRuntimeClassNames are the RuntimeClasses that always exist. Each has the handler of the same name.
 var DefaultRuntimeClassNames = []string{runtime.ClassOCI, runtime.ClassProcess}

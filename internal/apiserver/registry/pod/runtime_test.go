@@ -30,7 +30,7 @@ func TestTheHandlerOfAPodIsSettled(t *testing.T) {
 		if c.class != nil {
 			pod.Spec.RuntimeClassName = &c.class.Name
 		}
-		if err := SettleRuntime(pod, c.class); err != nil {
+		if err := ApplyRuntimeClass(pod, c.class); err != nil {
 			t.Errorf("%s: %v", sentence, err)
 		}
 		if _, marked := pod.Annotations[runtime.HandlerAnnotation]; marked != c.marked || runtime.HandlerOf(pod) != c.handler {
@@ -54,14 +54,14 @@ func TestAPodRunsWhereItsClassDoes(t *testing.T) {
 	class := registrytest.RuntimeClass("mine", "oci", func(c *nodev1.RuntimeClass) {
 		c.Scheduling = &nodev1.Scheduling{NodeSelector: map[string]string{"a": "1", "b": "2"}}
 	})
-	if err := SettleRuntime(pod, class); err != nil {
+	if err := ApplyRuntimeClass(pod, class); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{"a": "1", "b": "2", "own": "x"}, pod.Spec.NodeSelector); diff != "" {
 		t.Errorf("nodeSelector (-want +got):\n%s", diff)
 	}
 	pod.Spec.NodeSelector["b"] = "3"
-	if err := SettleRuntime(pod, class); err == nil || !strings.Contains(err.Error(), "nodeSelector[b] = 2") {
+	if err := ApplyRuntimeClass(pod, class); err == nil || !strings.Contains(err.Error(), "nodeSelector[b] = 2") {
 		t.Errorf("another value: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// prepareForStatusUpdate keeps what a status writer has no say in. Labels, annotations and finalizers go through, as
-// they do upstream.
+// prepareForStatusUpdate restores the fields that a status update may not change. It may change labels, annotations and
+// finalizers, as in Kubernetes.
 func prepareForStatusUpdate(pod, old *corev1.Pod) {
 	pod.Spec = old.Spec
 	pod.OwnerReferences = old.OwnerReferences
@@ -27,7 +27,7 @@ func prepareForStatusUpdate(pod, old *corev1.Pod) {
 	pairAddresses(&pod.Status)
 }
 
-// keepGenerations keeps the generations that have been observed, which clients that do not know of them leave out.
+// keepGenerations restores observed generations, because old clients do not send them.
 func keepGenerations(now, was *corev1.PodStatus) {
 	setDefault(&now.ObservedGeneration, was.ObservedGeneration)
 	for i := range now.Conditions {
@@ -38,7 +38,7 @@ func keepGenerations(now, was *corev1.PodStatus) {
 	}
 }
 
-// pairAddresses keeps the single address and the first of the list the same, whichever the writer set.
+// pairAddresses makes podIP and the first of podIPs equal, if the client has set only one of them.
 func pairAddresses(s *corev1.PodStatus) {
 	switch {
 	case s.PodIP == "" && len(s.PodIPs) > 0:
@@ -71,7 +71,7 @@ func validateStatusUpdate(pod, old *corev1.Pod) field.ErrorList {
 	return append(errs, validateContainerStatuses(pod, old, p)...)
 }
 
-// validateNomination: a pod is nominated for a node before it is bound to one.
+// validateNomination allows a new nominated node only before the pod is bound.
 func validateNomination(pod, old *corev1.Pod, p *field.Path) field.ErrorList {
 	name := pod.Status.NominatedNodeName
 	if name == "" || name == old.Status.NominatedNodeName {
@@ -93,7 +93,7 @@ func validateConditions(conditions []corev1.PodCondition, p *field.Path) field.E
 	return errs
 }
 
-// validateAddresses wants at most one address of each family.
+// validateAddresses requires at most one address of each IP family.
 func validateAddresses(s *corev1.PodStatus, p *field.Path) field.ErrorList {
 	var pod, host []string
 	for _, a := range s.PodIPs {

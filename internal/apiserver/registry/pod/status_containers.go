@@ -8,21 +8,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateContainerStatuses judges what is told of containers. A pod is counted by how its containers ended, so an end
-// must not be taken back.
+// validateContainerStatuses validates the statuses of containers. A terminated container that is not restarted must stay
+// terminated, because its Job counts the pod by it.
 func validateContainerStatuses(pod, old *corev1.Pod, p *field.Path) field.ErrorList {
 	now, was := &pod.Status, &old.Status
 	errs := append(validateUsers(now.InitContainerStatuses, p.Child("initContainerStatuses")),
 		validateUsers(now.ContainerStatuses, p.Child("containerStatuses"))...)
-	if restartsAsAWhole(&pod.Spec) {
+	if restartsAllContainers(&pod.Spec) {
 		return errs
 	}
 	errs = append(errs, validateStaysEnded(&pod.Spec, now.InitContainerStatuses, was.InitContainerStatuses, p.Child("initContainerStatuses"))...)
 	return append(errs, validateStaysEnded(&pod.Spec, now.ContainerStatuses, was.ContainerStatuses, p.Child("containerStatuses"))...)
 }
 
-// restartsAsAWhole reports whether there is a rule by which all containers may start again, whatever they are themselves.
-func restartsAsAWhole(s *corev1.PodSpec) bool {
+// restartsAllContainers reports whether a container has a rule that restarts all containers of the pod.
+func restartsAllContainers(s *corev1.PodSpec) bool {
 	for _, c := range ContainersAt(s, nil) {
 		if restartsPod(c) {
 			return true
@@ -48,8 +48,8 @@ func validateStaysEnded(s *corev1.PodSpec, now, was []corev1.ContainerStatus, p 
 	return errs
 }
 
-// mayRestart reports whether a container that ended with an exit code is started again: by a rule of its own, or else by
-// its policy, or else by the pod's.
+// mayRestart reports whether a container that terminated with an exit code is restarted: by one of its rules, or else by
+// its restart policy, or else by the pod's.
 func mayRestart(s *corev1.PodSpec, name string, exitCode int32) bool {
 	for _, c := range ContainersAt(s, nil) {
 		if c.Name != name {

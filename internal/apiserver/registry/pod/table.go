@@ -55,7 +55,7 @@ func readinessGates(pod *corev1.Pod) string {
 	return fmt.Sprintf("%d/%d", open, len(pod.Spec.ReadinessGates))
 }
 
-// summary is a pod in a few words.
+// summary is the status of a pod for a table.
 type summary struct {
 	ready, total int
 	status       string
@@ -70,7 +70,7 @@ func (s *summary) restartsSince(now time.Time) string {
 	return fmt.Sprintf("%d (%s ago)", s.restarts, kinds.Age(s.lastRestart, now))
 }
 
-// addRestarts counts the restarts of one container, and when the last of all was.
+// addRestarts adds the restarts of one container, and keeps the time of the last restart.
 func (s *summary) addRestarts(c *corev1.ContainerStatus) {
 	s.restarts += int(c.RestartCount)
 	if t := c.LastTerminationState.Terminated; t != nil && s.lastRestart.Before(&t.FinishedAt) {
@@ -78,8 +78,8 @@ func (s *summary) addRestarts(c *corev1.ContainerStatus) {
 	}
 }
 
-// summarize lets the container speak that says most about where the pod stands: the init container that has not
-// ended well yet, else the first container that does not just run.
+// summarize returns the summary of a pod, as kubectl shows it. The status is that of the first init container that has not
+// succeeded yet, else of the first container that does not run, else the phase.
 func summarize(pod *corev1.Pod) summary {
 	s := summary{total: len(pod.Spec.Containers), status: phaseOrReason(pod)}
 	initializing := s.addInitContainers(pod)
@@ -109,7 +109,7 @@ func phaseOrReason(pod *corev1.Pod) string {
 	return string(pod.Status.Phase)
 }
 
-// addInitContainers returns whether the pod has not got past its init containers.
+// addInitContainers adds the init containers. It reports whether the pod still waits for one of them.
 func (s *summary) addInitContainers(pod *corev1.Pod) (initializing bool) {
 	for i := range pod.Spec.InitContainers {
 		if isSidecar(&pod.Spec.InitContainers[i]) {
@@ -134,7 +134,7 @@ func (s *summary) addInitContainers(pod *corev1.Pod) (initializing bool) {
 	return false
 }
 
-// initStatus tells of the init container that the pod waits for; progress is how many came before it.
+// initStatus returns the status of the init container that the pod waits for, or progress if it runs.
 func initStatus(c *corev1.ContainerStatus, progress string) string {
 	switch {
 	case c.State.Terminated != nil:
@@ -155,7 +155,7 @@ func terminatedStatus(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("ExitCode:%d", t.ExitCode)
 }
 
-// addContainers forgets the restarts of init containers that are over: they say nothing about what runs now.
+// addContainers adds the containers. It drops the restarts of init containers that have terminated.
 func (s *summary) addContainers(pod *corev1.Pod) {
 	s.restarts, s.lastRestart = 0, metav1.Time{}
 	for i := range pod.Status.InitContainerStatuses {
@@ -186,7 +186,7 @@ func (s *summary) addContainers(pod *corev1.Pod) {
 	}
 }
 
-// specOf returns the init container of a name; an empty one for a status that has no spec.
+// specOf returns the init container with this name, or an empty one if there is none.
 func specOf(pod *corev1.Pod, name string) *corev1.Container {
 	for i := range pod.Spec.InitContainers {
 		if pod.Spec.InitContainers[i].Name == name {

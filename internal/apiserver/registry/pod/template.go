@@ -13,7 +13,7 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// ContainersAndImages joins the names and the images for a table.
+// ContainersAndImages returns the names and the images of containers for a table, joined by commas.
 func ContainersAndImages(containers []corev1.Container) (names, images string) {
 	var n, i []string
 	for _, c := range containers {
@@ -22,15 +22,14 @@ func ContainersAndImages(containers []corev1.Container) (names, images string) {
 	return strings.Join(n, ","), strings.Join(i, ",")
 }
 
-// SetTemplateDefaults fills in what the author of a template left out.
+// SetTemplateDefaults sets the defaults of a pod template.
 func SetTemplateDefaults(t *corev1.PodTemplateSpec) {
 	setSpecDefaults(&t.Spec)
 }
 
-// ValidateTemplate holds a template to all that a pod of it will be held to, so that what a Job accepts its
-// pods can be made of.
+// ValidateTemplate validates a template by the rules of pods, so that pods can be created from each accepted template.
 func ValidateTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) field.ErrorList {
-	// The paths leave metadata out, as everywhere in Kubernetes.
+	// The paths of errors lack metadata, as in Kubernetes.
 	errs := metav1validation.ValidateLabels(t.Labels, p.Child("labels"))
 	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, p.Child("annotations"))...)
 	errs = append(errs, validateAnnotations(t.Annotations, &t.Spec, p.Child("annotations"))...)
@@ -40,10 +39,10 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) field
 		errs = append(errs, field.Forbidden(p.Child("spec", "ephemeralContainers"),
 			"cannot be part of a template: add them to a running pod"))
 	}
-	return append(errs, refuseWhatNodeCannot(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec"))...)
+	return append(errs, refuseUnsupported(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec"))...)
 }
 
-// WarnTemplate tells what of a valid template will have no effect here.
+// WarnTemplate warns about fields and annotations of a valid template that have no effect.
 func WarnTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) []string {
 	annotations := p.Child("metadata", "annotations")
 	return slices.Concat(
@@ -52,15 +51,15 @@ func WarnTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) []string 
 		WarnStrayAnnotations(t.Annotations, annotations, "the metadata.annotations of the Job"),
 		warnSpec(&t.Spec, p.Child("spec")),
 		o.warnMissingClass(&t.Spec, p.Child("spec", "runtimeClassName")),
-		warnWhatNodeIgnores(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec")))
+		warnIgnored(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec")))
 }
 
-// WarnStrayAnnotations warns of annotations for Jobs on an object of another kind, where they have no effect.
+// WarnStrayAnnotations warns about annotations for Jobs on objects of other kinds, where they have no effect.
 func WarnStrayAnnotations(annotations map[string]string, p *field.Path, home string) []string {
 	var warnings []string
 	for _, key := range core.Annotations() {
 		if _, stray := annotations[key]; stray {
-			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation here: it belongs into %s", p.Key(key), home))
+			warnings = append(warnings, fmt.Sprintf("%s: this annotation has no effect here: set it in %s", p.Key(key), home))
 		}
 	}
 	return warnings

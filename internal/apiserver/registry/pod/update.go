@@ -19,13 +19,13 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// validateUpdate lets a few fields change, each in its own way, and nothing else. A spec that stays is not looked at
-// again: removing finalizers is most of what is done to pods.
+// validateUpdate validates an update, which may change only a few fields of the spec. A spec that does not change is not
+// validated again, because most updates only remove a finalizer.
 func validateUpdate(pod, old *corev1.Pod) field.ErrorList {
 	errs := validateAnnotationUpdate(pod, old)
 	errs = append(errs, validateIndexUpdate(pod, old)...)
 	if pod.Generation == old.Generation {
-		return errs // prepareForUpdate found no change of the spec
+		return errs // prepareForUpdate has found no change of the spec
 	}
 	p := field.NewPath("spec")
 	now, was := &pod.Spec, &old.Spec
@@ -42,14 +42,14 @@ func validateUpdate(pod, old *corev1.Pod) field.ErrorList {
 	late := validateDeadlineUpdate(now, was, p.Child("activeDeadlineSeconds"))
 	errs = append(errs, late...)
 	if len(late) > 0 && now.ActiveDeadlineSeconds != nil {
-		return errs // as Kubernetes, which goes no further
+		return errs // Kubernetes too skips the rest
 	}
 	errs = append(errs, validateTolerationUpdate(now.Tolerations, was.Tolerations, p.Child("tolerations"))...)
 	errs = append(errs, validateGateUpdate(now.SchedulingGates, was.SchedulingGates, p.Child("schedulingGates"))...)
 	return append(errs, validateRestOfUpdate(now, was, p)...)
 }
 
-// validateAnnotationUpdate keeps the annotations that the node has acted upon.
+// validateAnnotationUpdate validates annotations, and refuses changes of those that the node has already used.
 func validateAnnotationUpdate(pod, old *corev1.Pod) field.ErrorList {
 	if maps.Equal(pod.Annotations, old.Annotations) {
 		return nil
@@ -75,8 +75,8 @@ func validateAnnotationUpdate(pod, old *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// validateIndexUpdate keeps the completion index of a pod of a Job: its containers were started for it. Kubernetes lets it
-// change, and counts the pod for an index that it has not worked on.
+// validateIndexUpdate refuses changes of the completion index of a Job's pod, because its containers were started with
+// it. Kubernetes allows them, and then counts an index that the pod has not processed.
 func validateIndexUpdate(pod, old *corev1.Pod) field.ErrorList {
 	const key = batchv1.JobCompletionIndexAnnotation
 	owner := metav1.GetControllerOfNoCopy(old)
@@ -98,7 +98,8 @@ func validateIndexUpdate(pod, old *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// validateRestOfUpdate puts the old values in the place of all that may change; then nothing may differ.
+// validateRestOfUpdate refuses changes of other fields: it compares the specs after it has restored the fields that may
+// change.
 func validateRestOfUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	rest := now.DeepCopy()
@@ -116,7 +117,7 @@ func validateRestOfUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorLi
 	}
 	if len(was.SchedulingGates) > 0 {
 		errs = validateGatedPlacement(rest, was, p)
-		takeGatedPlacement(rest, was)
+		restoreGatedPlacement(rest, was)
 	}
 	if apiequality.Semantic.DeepEqual(rest, was) {
 		return errs
@@ -127,7 +128,7 @@ func validateRestOfUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorLi
 		strings.Join(differing(rest, was), " and ")+" would; delete the pod and create it anew"))
 }
 
-// differing names the fields of two specs that are not the same.
+// differing returns the names of the fields that differ in two specs.
 func differing(a, b *corev1.PodSpec) []string {
 	var names []string
 	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
@@ -140,7 +141,7 @@ func differing(a, b *corev1.PodSpec) []string {
 	return names
 }
 
-// validateDeadlineUpdate: a deadline can be set and brought forward.
+// validateDeadlineUpdate allows a new deadline and an earlier one.
 func validateDeadlineUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorList {
 	if d := now.ActiveDeadlineSeconds; d != nil && (*d < 0 || *d > math.MaxInt32) {
 		return field.ErrorList{field.Invalid(p, *d, validation.InclusiveRangeError(0, math.MaxInt32))}
@@ -156,7 +157,7 @@ func validateDeadlineUpdate(now, was *corev1.PodSpec, p *field.Path) field.Error
 	return nil
 }
 
-// validateTolerationUpdate: tolerations can be added, and last longer or shorter.
+// validateTolerationUpdate allows new tolerations, and changes of their duration.
 func validateTolerationUpdate(now, was []corev1.Toleration, p *field.Path) field.ErrorList {
 	same := func(a, b corev1.Toleration) bool {
 		a.TolerationSeconds, b.TolerationSeconds = nil, nil
@@ -170,7 +171,7 @@ func validateTolerationUpdate(now, was []corev1.Toleration, p *field.Path) field
 	return nil
 }
 
-// validateGateUpdate: gates are only ever opened.
+// validateGateUpdate refuses new scheduling gates. Gates can only be removed.
 func validateGateUpdate(now, was []corev1.PodSchedulingGate, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, gate := range now {

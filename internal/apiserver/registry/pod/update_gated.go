@@ -6,7 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateGatedPlacement: as long as a pod waits behind a gate, where it may run can be narrowed, not widened.
+// validateGatedPlacement validates the node selector and node affinity of a pod with scheduling gates: updates may only
+// add requirements.
 func validateGatedPlacement(now, was *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for key, value := range was.NodeSelector {
@@ -45,7 +46,7 @@ func nodeAffinity(a *corev1.Affinity) *corev1.NodeAffinity {
 	return a.NodeAffinity
 }
 
-// narrows reports whether a term has all of an older one, and then more. An empty term selects no node, so it stays.
+// narrows reports whether term starts with all requirements of old. An empty term selects no node, so it must stay empty.
 func narrows(term, old *corev1.NodeSelectorTerm) bool {
 	if len(old.MatchExpressions)+len(old.MatchFields) == 0 {
 		return len(term.MatchExpressions)+len(term.MatchFields) == 0
@@ -57,9 +58,9 @@ func startsWith(list, start []corev1.NodeSelectorRequirement) bool {
 	return len(list) >= len(start) && (len(start) == 0 || apiequality.Semantic.DeepEqual(list[:len(start)], start))
 }
 
-// takeGatedPlacement puts the old values in the place of what validateGatedPlacement has judged. Terms about other pods
-// stay: selectors have been made of their keys.
-func takeGatedPlacement(rest, was *corev1.PodSpec) {
+// restoreGatedPlacement restores the fields that validateGatedPlacement has validated. It does not restore pod
+// affinity, which may not change, because its selectors were completed when the pod was created.
+func restoreGatedPlacement(rest, was *corev1.PodSpec) {
 	rest.NodeSelector = was.NodeSelector
 	old := nodeAffinity(was.Affinity)
 	if apiequality.Semantic.DeepEqual(nodeAffinity(rest.Affinity), old) {

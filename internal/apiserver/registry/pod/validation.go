@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// validateSpec judges what pods and templates have in common, whatever the node can do.
+// validateSpec validates the spec of a pod or template by the rules that do not depend on the node.
 func validateSpec(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	volumes, errs := validateVolumes(s.Volumes, p.Child("volumes"))
 	errs = append(errs, validateContainers(s, volumes, p)...)
@@ -36,7 +36,7 @@ func validateDeadline(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateReferences checks the names of other objects that a pod refers to.
+// validateReferences validates the names of other objects to which a pod refers.
 func validateReferences(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, ref := range []struct{ field, name string }{
@@ -79,7 +79,7 @@ func validateResourceClaims(claims []corev1.PodResourceClaim, p *field.Path) fie
 	return errs
 }
 
-// uniqueLabel wants a name to be there, to be a DNS label, and to be the first of its kind; it adds it to seen.
+// uniqueLabel requires that name is a DNS label and not in seen. It adds name to seen.
 func uniqueLabel(name string, seen sets.Set[string], p *field.Path) field.ErrorList {
 	errs := check.Label(name, p)
 	if seen.Has(name) {
@@ -89,7 +89,7 @@ func uniqueLabel(name string, seen sets.Set[string], p *field.Path) field.ErrorL
 	return errs
 }
 
-// ContainersAt goes through init containers and containers and where they stand.
+// ContainersAt iterates over all init containers and containers with their paths.
 func ContainersAt(s *corev1.PodSpec, p *field.Path) iter.Seq2[*field.Path, *corev1.Container] {
 	return func(yield func(*field.Path, *corev1.Container) bool) {
 		for i := range s.InitContainers {

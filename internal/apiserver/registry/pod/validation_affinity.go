@@ -70,7 +70,7 @@ func validateNodeTerm(t *corev1.NodeSelectorTerm, p *field.Path) field.ErrorList
 	return errs
 }
 
-// validateNodeLabels judges the values that labels of nodes are compared with. Preferences are let through without:
+// validateNodeLabels validates the label values of a required term. Those of preferred terms are not validated, because
 // they do not keep a pod from running.
 func validateNodeLabels(t *corev1.NodeSelectorTerm, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
@@ -82,7 +82,7 @@ func validateNodeLabels(t *corev1.NodeSelectorTerm, p *field.Path) field.ErrorLi
 	return errs
 }
 
-// validateNodeField: a node can be told by its name, and by one name.
+// validateNodeField validates a requirement on a field of nodes. It must be metadata.name, with one value.
 func validateNodeField(r *corev1.NodeSelectorRequirement, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch r.Operator {

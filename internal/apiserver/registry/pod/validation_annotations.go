@@ -10,10 +10,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// tolerationsAnnotation is from the time before there was a field for it.
+// tolerationsAnnotation was used before the field tolerations existed.
 const tolerationsAnnotation = "scheduler.alpha.kubernetes.io/tolerations"
 
-// validateAnnotations judges the annotations of a pod or a template that mean something.
+// validateAnnotations validates the annotations of a pod or template that have a meaning in Kubernetes.
 func validateAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for key, value := range annotations {
@@ -43,7 +43,7 @@ func validateTolerationAnnotation(value string, p *field.Path) field.ErrorList {
 	return ValidateTolerations(tolerations, p.Child(tolerationsAnnotation))
 }
 
-// isDeletionCost reports whether a value is a number in the one way to write it.
+// isDeletionCost reports whether value is a 32-bit integer, without leading zeros or + if it is not negative.
 func isDeletionCost(value string) bool {
 	n, err := strconv.ParseInt(value, 10, 32)
 	return err == nil && (strconv.FormatInt(n, 10) == value || strings.HasPrefix(value, "-"))
@@ -71,7 +71,7 @@ func validateAppArmorAnnotation(container, value string, s *corev1.PodSpec, p *f
 	return errs
 }
 
-// HasContainer reports whether a container or an init container has the name.
+// HasContainer reports whether a container or init container has this name.
 func HasContainer(s *corev1.PodSpec, name string) bool {
 	for _, c := range ContainersAt(s, nil) {
 		if c.Name == name {
@@ -81,7 +81,7 @@ func HasContainer(s *corev1.PodSpec, name string) bool {
 	return false
 }
 
-// appArmorField returns the profile that an annotation asks for; nil where it asks for none that there is.
+// appArmorField returns the field for the value of an AppArmor annotation, or nil if the value is invalid.
 func appArmorField(annotation string) *corev1.AppArmorProfile {
 	name, local := strings.CutPrefix(annotation, corev1.DeprecatedAppArmorBetaProfileNamePrefix)
 	switch {
@@ -95,7 +95,8 @@ func appArmorField(annotation string) *corev1.AppArmorProfile {
 	return nil
 }
 
-// validateProfileAnnotations wants an annotation about a profile to say what the field says, where both are given.
+// validateProfileAnnotations requires that the annotation and the field for a seccomp or AppArmor profile match, if both
+// are set.
 func validateProfileAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	if len(annotations) == 0 {
 		return nil

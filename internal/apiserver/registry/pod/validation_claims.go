@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// validateEphemeral judges the claim that is to be made for a volume of its own.
+// validateEphemeral validates the template of the claim for an ephemeral volume.
 func validateEphemeral(v *corev1.EphemeralVolumeSource, p *field.Path) field.ErrorList {
 	p = p.Child("volumeClaimTemplate")
 	if v.VolumeClaimTemplate == nil {
@@ -21,7 +21,7 @@ func validateEphemeral(v *corev1.EphemeralVolumeSource, p *field.Path) field.Err
 	return append(errs, validateClaimSpec(&v.VolumeClaimTemplate.Spec, p.Child("spec"))...)
 }
 
-// validateClaimMeta lets labels and annotations through: the rest of a claim's metadata is the pod's to decide.
+// validateClaimMeta allows only labels and annotations, because the rest of the claim's metadata depends on the pod.
 func validateClaimMeta(m *metav1.ObjectMeta, p *field.Path) field.ErrorList {
 	errs := metav1validation.ValidateLabels(m.Labels, p.Child("labels"))
 	errs = append(errs, apivalidation.ValidateAnnotations(m.Annotations, p.Child("annotations"))...)
@@ -80,7 +80,7 @@ func validateAccessModes(modes []corev1.PersistentVolumeAccessMode, p *field.Pat
 	return errs
 }
 
-// validateDataSources judges what the volume is filled with: both fields tell it, the second also of other namespaces.
+// validateDataSources validates dataSource and dataSourceRef, which must match. Only the latter can have a namespace.
 func validateDataSources(s *corev1.PersistentVolumeClaimSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if d := s.DataSource; d != nil {

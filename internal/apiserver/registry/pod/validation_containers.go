@@ -11,16 +11,16 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// container is one container in its place: what is judged about it depends on its pod.
+// container is a container with the parts of its pod on which its validation depends.
 type container struct {
 	*corev1.Container
 	pod     *corev1.PodSpec
 	volumes map[string]*corev1.Volume
-	// init is set for init containers, sidecars among them.
+	// init is true for init containers, including sidecars.
 	init bool
 }
 
-// isSidecar reports whether an init container runs on beside the containers.
+// isSidecar reports whether an init container keeps running while the containers run.
 func isSidecar(init *corev1.Container) bool {
 	return init.RestartPolicy != nil && *init.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
@@ -64,8 +64,7 @@ func validateContainer(c container, p *field.Path) field.ErrorList {
 	return append(errs, validateProbesAndHooks(c, p)...)
 }
 
-// validateImages wants the images of a pod to be told without blanks around them. Templates were always accepted with
-// them.
+// validateImages refuses whitespace around the images of a pod. In templates it is accepted, as in Kubernetes.
 func validateImages(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for at, c := range ContainersAt(s, p) {
@@ -157,15 +156,15 @@ func validatePort(port int32, p *field.Path) field.ErrorList {
 	return check.Invalid(p, port, validation.IsValidPortNum(int(port)))
 }
 
-// address is where a container listens on the host.
+// address is an address of the host on which a container listens.
 type address struct {
 	port     int32
 	ip       string
 	protocol corev1.Protocol
 }
 
-// validateHostPorts finds two containers that would listen at one port of the host. Init containers run one by one,
-// so each is only compared with itself.
+// validateHostPorts refuses containers that listen on the same port of the host. Init containers run one after the other,
+// so only the ports of the same init container are compared.
 func validateHostPorts(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	together := sets.New[address]()

@@ -12,8 +12,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// Volumes that are kept on the network. This node makes none of them, but a server without a node takes what any
-// cluster takes.
+// This file validates network volumes. The node supports none of them, but a server without a node accepts what
+// Kubernetes accepts.
 
 // value is a field that must be set.
 type value struct{ field, value string }

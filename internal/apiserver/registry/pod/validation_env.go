@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// ValidateEnv checks the environment variables of a container.
+// ValidateEnv validates the environment variables of a container.
 func ValidateEnv(vars []corev1.EnvVar, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range vars {
@@ -73,7 +73,7 @@ func validateEnvSource(s *corev1.EnvVarSource, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// downward tells which fields of the pod a place may refer to: whole ones, and ones by key (metadata.labels['a']).
+// downward lists the pod fields that a fieldRef may refer to: whole fields, and fields by key (metadata.labels['a']).
 type downward struct {
 	fields []string
 	byKey  []string
@@ -84,7 +84,7 @@ var (
 		fields: []string{
 			"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
 			"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
-			"spec.host", // spec.nodeName in clients that are old
+			"spec.host", // old name of spec.nodeName
 		},
 		byKey: []string{"metadata.annotations", "metadata.labels"},
 	}
@@ -115,7 +115,7 @@ func validateFieldRef(r *corev1.ObjectFieldSelector, allowed downward, p *field.
 	return errs
 }
 
-// splitSubscript takes metadata.labels['a'] apart.
+// splitSubscript splits a path such as metadata.labels['a'].
 func splitSubscript(path string) (base, key string, ok bool) {
 	base, rest, found := strings.Cut(path, "['")
 	key, closed := strings.CutSuffix(rest, "']")
@@ -125,7 +125,7 @@ func splitSubscript(path string) (base, key string, ok bool) {
 	return base, key, true
 }
 
-// subscriptedName is the name whose form is checked: annotations are looked up without regard to case.
+// subscriptedName returns the key to validate. Keys of annotations are not case-sensitive.
 func subscriptedName(base, key string) string {
 	if base == "metadata.annotations" {
 		return strings.ToLower(key)
@@ -145,11 +145,10 @@ func validateFileKeyRef(r *corev1.FileKeySelector, p *field.Path) field.ErrorLis
 	errs := check.Label(r.VolumeName, p.Child("volumeName"))
 	errs = append(errs, validateVariableName(r.Key, p.Child("key"))...)
 	errs = append(errs, requireName(r.Path, p.Child("path"))...)
-	return append(errs, validateNoClimb(r.Path, p.Child("path"))...)
+	return append(errs, validateNoDotDot(r.Path, p.Child("path"))...)
 }
 
-// validateVariableFiles: only containers of the pod can write what variables are read from, so the volume is an
-// emptyDir.
+// validateVariableFiles requires that variables from files are in an emptyDir.
 func validateVariableFiles(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for at, c := range ContainersAt(s, p) {
@@ -192,7 +191,7 @@ func validateEnvFrom(from []corev1.EnvFromSource, p *field.Path) field.ErrorList
 	return errs
 }
 
-// validateMapRef lets names end in a hyphen, as if something were to be appended: such were always accepted here.
+// validateMapRef validates the name of a ConfigMap or Secret. It accepts a hyphen at the end, as Kubernetes does here.
 func validateMapRef(name string, p *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(p, "must be set")}

@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// iscsiName is a qualified name (iqn), an IEEE identifier (eui) or a network address authority's (naa): RFC 3720 3.2.6.
+// iscsiName matches a qualified name (iqn), an IEEE identifier (eui) or a network address authority identifier (naa): see
+// RFC 3720, 3.2.6.
 var iscsiName = regexp.MustCompile(`^(iqn\.\d{4}-\d{2}\.[[:alnum:]-.]+(:[^,;*&$|\s]+)$|eui\.[[:alnum:]]{16}$|naa\.[[:alnum:]]{32}$)`)
 
 const iscsiNameForm = "must be a name such as iqn.2001-04.com.example:disk1, or start with eui. or naa."

@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// validateMounts judges a container's volumeMounts.
+// validateMounts validates a container's volumeMounts.
 func validateMounts(c container, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	volumes, taken := sets.New[string](), sets.New[string]()
@@ -33,7 +33,7 @@ func validateMounts(c container, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateDevices judges a container's volumeDevices: volumes that are no file system, but a disk.
+// validateDevices validates a container's volumeDevices, which are block devices.
 func validateDevices(c container, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	mounted, taken := sets.New[string](), sets.New[string]()
@@ -56,7 +56,7 @@ func validateDevices(c container, p *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(name, d.Name, "must not already exist in volumeMounts"))
 		}
 		errs = append(errs, uniquePath(d.DevicePath, paths, path)...)
-		errs = append(errs, validateNoClimb(d.DevicePath, path)...)
+		errs = append(errs, validateNoDotDot(d.DevicePath, path)...)
 		if taken.Has(d.DevicePath) {
 			errs = append(errs, field.Invalid(path, d.DevicePath, "must not already exist as a path in volumeMounts"))
 		}

@@ -19,7 +19,7 @@ const (
 	maxHostnameOverride = 64
 )
 
-// validateNetwork judges host names and how others' names are found.
+// validateNetwork validates host names, host aliases and DNS settings.
 func validateNetwork(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	errs := validateHostnames(s, p)
 	for i, alias := range s.HostAliases {
@@ -93,7 +93,7 @@ func validateDNS(c *corev1.PodDNSConfig, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateSearch takes what resolvers take: underscores, a dot at the end, and the root alone.
+// validateSearch validates a search domain. As resolvers do, it accepts underscores, a dot at the end, and the root.
 func validateSearch(search string, p *field.Path) field.ErrorList {
 	if search == "." {
 		return nil
@@ -101,7 +101,7 @@ func validateSearch(search string, p *field.Path) field.ErrorList {
 	return check.Invalid(p, search, validation.IsDNS1123SubdomainWithUnderscore(strings.TrimSuffix(search, ".")))
 }
 
-// validateIP wants an address that everyone reads alike: without leading zeros, or IPv4 inside IPv6.
+// validateIP requires an unambiguous address: without leading zeros, and no IPv4 address inside an IPv6 address.
 func validateIP(ip string, p *field.Path) field.ErrorList {
 	const strict = true
 	return validation.IsValidIPForLegacyField(p, ip, strict, nil)

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateOwnVolumes judges what depends on the pod itself and cannot be asked of a template: the names of the claims
-// that will be made for it, and the image of a volume.
+// validateOwnVolumes validates what only pods must have, not templates: valid names of the claims for ephemeral volumes,
+// which depend on the pod's name, and references of image volumes.
 func validateOwnVolumes(pod *corev1.Pod, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	made := map[string]bool{}

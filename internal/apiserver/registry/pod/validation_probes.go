@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// validateProbesAndHooks: init containers have neither, unless they run on as sidecars.
+// validateProbesAndHooks validates probes and lifecycle hooks. Init containers may have them only if they are sidecars.
 func validateProbesAndHooks(c container, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, probe := range []struct {
@@ -84,7 +84,7 @@ func validateHook(h *corev1.LifecycleHandler, pod *corev1.PodSpec, p *field.Path
 	return errs
 }
 
-// handlers are the ways to probe a container or to tell it something.
+// handlers are the actions of a probe or a lifecycle hook.
 type handlers struct {
 	exec      *corev1.ExecAction
 	httpGet   *corev1.HTTPGetAction
@@ -93,7 +93,7 @@ type handlers struct {
 	sleep     *corev1.SleepAction
 }
 
-// validateHandlers judges the first handler that is set, and wants it to be the only one.
+// validateHandlers validates the first handler that is set, and requires that no other one is set.
 func validateHandlers(h handlers, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	found := false
@@ -140,7 +140,7 @@ func validateHTTPGet(g *corev1.HTTPGetAction, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validatePortRef judges a port by number or by name.
+// validatePortRef validates a port number or name.
 func validatePortRef(port intstr.IntOrString, p *field.Path) field.ErrorList {
 	if port.Type == intstr.Int {
 		return validatePort(port.IntVal, p)

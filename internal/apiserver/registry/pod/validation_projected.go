@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// validateItems judges keys that become files.
+// validateItems validates keys that become files.
 func validateItems(items []corev1.KeyToPath, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, item := range items {
@@ -22,7 +22,7 @@ func validateItems(items []corev1.KeyToPath, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateDownwardFiles judges fields of the pod that become files.
+// validateDownwardFiles validates pod fields that become files.
 func validateDownwardFiles(files []corev1.DownwardAPIVolumeFile, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range files {
@@ -48,7 +48,7 @@ func validateDownwardFile(f *corev1.DownwardAPIVolumeFile, p *field.Path) field.
 	return errs
 }
 
-// validateProjected also wants no two files of its sources to get the same path.
+// validateProjected validates a projected volume. Files of its sources must not have the same path.
 func validateProjected(v *corev1.ProjectedVolumeSource, p *field.Path) field.ErrorList {
 	errs := validateMode(v.DefaultMode, p.Child("defaultMode"))
 	taken := sets.New[string]()
@@ -65,7 +65,7 @@ func validateProjected(v *corev1.ProjectedVolumeSource, p *field.Path) field.Err
 	return errs
 }
 
-// projectedPaths returns the paths that a source is given, but for a token's: that was always let through.
+// projectedPaths returns the paths of a source's files, except of tokens: Kubernetes accepts conflicts with them.
 func projectedPaths(s *corev1.VolumeProjection) []string {
 	var paths []string
 	add := func(path string) {

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Units that a resource may be told in, as they are written in canonical form.
+// The allowed divisors of resources, in canonical form.
 var (
 	cpuUnits   = []string{"1m", "1"}
 	bytesUnits = []string{"1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"}
 )
 
-// validateResourceFieldRef judges a reference to what a container requests or is limited to.
+// validateResourceFieldRef validates a reference to a container's request or limit.
 func validateResourceFieldRef(r *corev1.ResourceFieldSelector, p *field.Path) field.ErrorList {
 	at := p.Child("resource")
 	if r.Resource == "" {

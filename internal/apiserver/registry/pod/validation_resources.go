@@ -16,10 +16,10 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// nameRule judges the name of a resource: a container may have more of them than a pod as a whole.
+// nameRule validates the name of a resource. The rules for containers and pods differ.
 type nameRule func(name string, p *field.Path) field.ErrorList
 
-// validateResources judges requests and limits of a container or of a whole pod.
+// validateResources validates the requests and limits of a container or a pod.
 func validateResources(r *corev1.ResourceRequirements, names nameRule, p *field.Path) field.ErrorList {
 	errs := validateQuantities(r.Limits, names, p.Child("limits"))
 	errs = append(errs, validateQuantities(r.Requests, names, p.Child("requests"))...)
@@ -39,7 +39,7 @@ func validateResources(r *corev1.ResourceRequirements, names nameRule, p *field.
 	return append(errs, validatePages(r, p)...)
 }
 
-// validatePages: what only has huge pages could never run.
+// validatePages refuses huge pages without cpu or memory.
 func validatePages(r *corev1.ResourceRequirements, p *field.Path) field.ErrorList {
 	if usesHugePages(r) && !usesCPUOrMemory(r) {
 		return field.ErrorList{field.Forbidden(p, "HugePages require cpu or memory")}
@@ -56,7 +56,7 @@ func validateQuantities(list corev1.ResourceList, names nameRule, p *field.Path)
 		if quantity.Sign() < 0 {
 			errs = append(errs, field.Invalid(at, quantity.String(), apivalidation.IsNegativeErrorMsg))
 		}
-		if comesWhole(name) && !whole(quantity) {
+		if requiresInteger(name) && !whole(quantity) {
 			errs = append(errs, field.Invalid(at, quantity.String(), "must be an integer"))
 		}
 		if hugePages(name) && !wholePages(name, quantity) {
@@ -66,13 +66,13 @@ func validateQuantities(list corev1.ResourceList, names nameRule, p *field.Path)
 	return errs
 }
 
-// whole reports whether an amount is a whole number, however large.
+// whole reports whether a quantity is an integer, of any size.
 func whole(q resource.Quantity) bool {
 	rounded := q.DeepCopy()
 	return rounded.RoundUp(0)
 }
 
-// wholePages reports whether an amount of huge pages, whose size is in their name, is a number of them.
+// wholePages reports whether a quantity of huge pages is a multiple of their size, which is in the resource's name.
 func wholePages(name corev1.ResourceName, q resource.Quantity) bool {
 	size, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
 	return err == nil && size.Sign() > 0 && whole(size) && q.Value()%size.Value() == 0
@@ -90,7 +90,7 @@ func validateContainerResource(name string, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// podResources are those of which a pod as a whole can have some, beside huge pages.
+// podResources are the pod-level resources, in addition to huge pages.
 var podResources = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemory)}
 
 func ofPods(name corev1.ResourceName) bool {
@@ -116,19 +116,19 @@ func hugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// overcommits reports whether more of a resource may be limited than is requested. Devices and huge pages belong to
-// one container alone.
+// overcommits reports whether the limit of a resource may be greater than the request. It may not for devices and huge
+// pages, which cannot be shared.
 func overcommits(name corev1.ResourceName) bool { return native(name) && !hugePages(name) }
 
-// comesWhole reports whether a resource, like a device, cannot be had in parts.
-func comesWhole(name corev1.ResourceName) bool { return !native(name) && extended(name) }
+// requiresInteger reports whether quantities of a resource must be integers, as for devices.
+func requiresInteger(name corev1.ResourceName) bool { return !native(name) && extended(name) }
 
-// native reports whether a resource is Kubernetes' own, as are those without a domain.
+// native reports whether a resource is Kubernetes' own: without a domain or with that of Kubernetes.
 func native(name corev1.ResourceName) bool {
 	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// extended reports whether a name leaves room for the prefix that quotas put before it.
+// extended reports whether a name is valid for an extended resource: it must also be valid with the prefix of quotas.
 func extended(name corev1.ResourceName) bool {
 	const prefix = corev1.DefaultResourceRequestsPrefix
 	return !strings.HasPrefix(string(name), prefix) && len(validation.IsQualifiedName(prefix+string(name))) == 0
@@ -153,7 +153,7 @@ func uses(r *corev1.ResourceRequirements, which func(corev1.ResourceName) bool) 
 	return false
 }
 
-// validatePodResources judges what is asked for the pod as a whole: its containers share it.
+// validatePodResources validates the overhead and the pod-level resources.
 func validatePodResources(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	errs := validateQuantities(s.Overhead, validateContainerResource, p.Child("overhead"))
 	errs = append(errs, validatePages(&corev1.ResourceRequirements{Limits: s.Overhead}, p.Child("overhead"))...)
@@ -171,19 +171,19 @@ func validatePodResources(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	return append(errs, validateShares(s, at)...)
 }
 
-// validateShares wants the pod's resources to be enough for its containers: for all together what they request, and
-// for each what it is limited to.
+// validateShares requires that pod-level requests are not less than the sum of the containers' requests, and pod-level
+// limits not less than the limit of each container.
 func validateShares(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	pod := &corev1.Pod{Spec: *s}
 	requested := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
-	errs := enough(s.Resources.Requests, requested, p.Child("requests"), "must be greater than or equal to aggregate container requests of %s")
+	errs := requireAtLeast(s.Resources.Requests, requested, p.Child("requests"), "must be greater than or equal to aggregate container requests of %s")
 	pages := resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{})
 	for name := range pages {
 		if !hugePages(name) {
 			delete(pages, name)
 		}
 	}
-	errs = append(errs, enough(s.Resources.Limits, pages, p.Child("limits"), "must be greater than or equal to aggregate container limits of %s")...)
+	errs = append(errs, requireAtLeast(s.Resources.Limits, pages, p.Child("limits"), "must be greater than or equal to aggregate container limits of %s")...)
 	for i := range s.Containers {
 		for _, key := range slices.Sorted(resourceNames(s.Containers[i].Resources.Limits)) {
 			limit := s.Containers[i].Resources.Limits[corev1.ResourceName(key)]
@@ -196,8 +196,8 @@ func validateShares(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// enough wants each amount in list to cover what is used of it.
-func enough(list, used corev1.ResourceList, p *field.Path, message string) field.ErrorList {
+// requireAtLeast requires that no quantity in list is less than that in used.
+func requireAtLeast(list, used corev1.ResourceList, p *field.Path, message string) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(resourceNames(list)) {
 		have, need := list[corev1.ResourceName(key)], used[corev1.ResourceName(key)]
@@ -208,8 +208,8 @@ func enough(list, used corev1.ResourceList, p *field.Path, message string) field
 	return errs
 }
 
-// validateClaimsOf checks that a container's claims are claims of its pod, and none comes twice: a claim as a whole
-// contains each request in it.
+// validateClaimsOf requires that a container's claims are claims of its pod, without duplicates. A claim without a
+// request includes all requests of the claim.
 func validateClaimsOf(c container, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen, parts := sets.New[corev1.ResourceClaim](), sets.New[string]()

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// validateScheduling judges where and when a pod wants to run.
+// validateScheduling validates the fields that decide where and when a pod runs.
 func validateScheduling(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	errs := metav1validation.ValidateLabels(s.NodeSelector, p.Child("nodeSelector"))
 	errs = append(errs, ValidateTolerations(s.Tolerations, p.Child("tolerations"))...)
@@ -42,7 +42,7 @@ func validateGates(gates []corev1.PodSchedulingGate, p *field.Path) field.ErrorL
 	return errs
 }
 
-// ValidateTolerations checks each toleration by itself.
+// ValidateTolerations validates each toleration.
 func ValidateTolerations(tolerations []corev1.Toleration, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range tolerations {
@@ -128,8 +128,8 @@ func validateMinDomains(c *corev1.TopologySpreadConstraint, p *field.Path) field
 	return errs
 }
 
-// labelKeys are labels of the pod itself whose values select, or leave out, other pods: beside a selector that tells
-// the rest.
+// labelKeys are matchLabelKeys and mismatchLabelKeys, with their label selector. They select other pods by the values of
+// this pod's own labels.
 type labelKeys struct {
 	match, mismatch []string
 	selector        *metav1.LabelSelector
@@ -160,8 +160,8 @@ func validateLabelKeys(keys []string, selector *metav1.LabelSelector, p *field.P
 	return errs
 }
 
-// selectsTwice reports whether a selector has an expression about a label beside another word about it. What the pod's
-// own labels select has been made an expression by now, so one alone is fine.
+// selectsTwice reports whether a selector has an expression for key and another requirement for it. One expression alone
+// may be the one that selectByOwnLabels has added.
 func selectsTwice(s *metav1.LabelSelector, key string) bool {
 	if s == nil {
 		return false

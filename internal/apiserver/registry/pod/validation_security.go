@@ -33,7 +33,7 @@ func validatePodSecurity(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 		errs = append(errs, check.Supported(*c.FSGroupChangePolicy, p.Child("fsGroupChangePolicy"), corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)...)
 	}
 	if c.SELinuxChangePolicy != nil {
-		// Kubernetes 1.36 has the other policy, MountOption, switched off.
+		// The other policy, MountOption, is disabled by default in Kubernetes 1.36.
 		errs = append(errs, check.Supported(*c.SELinuxChangePolicy, p.Child("seLinuxChangePolicy"), corev1.SELinuxChangePolicyRecursive)...)
 	}
 	errs = append(errs, validateSysctls(s, p.Child("sysctls"))...)
@@ -42,7 +42,7 @@ func validatePodSecurity(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	return append(errs, validateAppArmor(c.AppArmorProfile, p.Child("appArmorProfile"))...)
 }
 
-// validateSharedNamespaces: what is the machine's cannot also be the pod's own.
+// validateSharedNamespaces refuses fields that ask for both the host's namespaces and the pod's own.
 func validateSharedNamespaces(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if s.HostPID && ptr.Deref(s.ShareProcessNamespace, false) {
@@ -121,7 +121,7 @@ func validateAppArmor(s *corev1.AppArmorProfile, p *field.Path) field.ErrorList 
 	return errs
 }
 
-// onlyForLocalhost: a profile of the machine is named exactly when one is asked for.
+// onlyForLocalhost requires the name of a profile if wanted, and refuses it otherwise.
 func onlyForLocalhost(name *string, wanted bool, p *field.Path) field.ErrorList {
 	switch {
 	case wanted && name == nil:
@@ -132,7 +132,7 @@ func onlyForLocalhost(name *string, wanted bool, p *field.Path) field.ErrorList 
 	return nil
 }
 
-// validateSecurity judges the securityContext of one container.
+// validateSecurity validates the securityContext of a container.
 func validateSecurity(c container, p *field.Path) field.ErrorList {
 	s := c.SecurityContext
 	if s == nil {
@@ -152,7 +152,7 @@ func validateSecurity(c container, p *field.Path) field.ErrorList {
 	return append(errs, validateAppArmor(s.AppArmorProfile, p.Child("appArmorProfile"))...)
 }
 
-// validateEscalation: a container that has all rights cannot be kept from getting them.
+// validateEscalation refuses allowPrivilegeEscalation: false for a container that already has all privileges.
 func validateEscalation(s *corev1.SecurityContext, p *field.Path) field.ErrorList {
 	if ptr.Deref(s.AllowPrivilegeEscalation, true) {
 		return nil

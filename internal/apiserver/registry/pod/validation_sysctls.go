@@ -13,7 +13,7 @@ import (
 
 const maxSysctlName = 253
 
-// sysctlName is a kernel parameter: net.ipv4.ip_forward, or net/ipv4/ip_forward.
+// sysctlName matches the name of a kernel parameter: net.ipv4.ip_forward or net/ipv4/ip_forward.
 var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 
 func validateSysctls(s *corev1.PodSpec, p *field.Path) field.ErrorList {
@@ -37,7 +37,7 @@ func validateSysctls(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// hostOf returns by which field of the pod a kernel parameter is the machine's, if it is.
+// hostOf returns the field of the pod because of which a kernel parameter is the host's, or "" if it is not.
 func hostOf(name string, s *corev1.PodSpec) string {
 	name = runtime.SysctlName(name)
 	switch {

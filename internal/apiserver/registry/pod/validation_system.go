@@ -17,13 +17,13 @@ const (
 
 func isWindows(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name == corev1.Windows }
 
-// only is a field that one operating system alone has.
-type only[T any] struct {
+// osField is a field that only one operating system supports.
+type osField[T any] struct {
 	field string
 	set   func(T) bool
 }
 
-// validateSystem keeps what is one operating system's from the other's pods.
+// validateSystem refuses fields that the pod's operating system does not support.
 func validateSystem(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	errs := validateHostProcesses(s, p)
 	if s.OS == nil {
@@ -47,7 +47,7 @@ func validateSystem(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	return errs
 }
 
-func forbid[T any](fields []only[T], v T, p *field.Path, why string) field.ErrorList {
+func forbid[T any](fields []osField[T], v T, p *field.Path, why string) field.ErrorList {
 	var errs field.ErrorList
 	for _, f := range fields {
 		if f.set(v) {
@@ -62,15 +62,15 @@ func forbid[T any](fields []only[T], v T, p *field.Path, why string) field.Error
 	return errs
 }
 
-var windowsPods = []only[*corev1.PodSpec]{
+var windowsPods = []osField[*corev1.PodSpec]{
 	{"securityContext.windowsOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.WindowsOptions != nil })},
 }
 
-var windowsContainers = []only[*corev1.SecurityContext]{
+var windowsContainers = []osField[*corev1.SecurityContext]{
 	{"windowsOptions", func(c *corev1.SecurityContext) bool { return c.WindowsOptions != nil }},
 }
 
-var linuxPods = []only[*corev1.PodSpec]{
+var linuxPods = []osField[*corev1.PodSpec]{
 	{"hostUsers", func(s *corev1.PodSpec) bool { return s.HostUsers != nil }},
 	{"hostPID", func(s *corev1.PodSpec) bool { return s.HostPID }},
 	{"hostIPC", func(s *corev1.PodSpec) bool { return s.HostIPC }},
@@ -88,7 +88,7 @@ var linuxPods = []only[*corev1.PodSpec]{
 	{"securityContext.seLinuxChangePolicy", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxChangePolicy != nil })},
 }
 
-var linuxContainers = []only[*corev1.SecurityContext]{
+var linuxContainers = []osField[*corev1.SecurityContext]{
 	{"appArmorProfile", func(c *corev1.SecurityContext) bool { return c.AppArmorProfile != nil }},
 	{"seLinuxOptions", func(c *corev1.SecurityContext) bool { return c.SELinuxOptions != nil }},
 	{"seccompProfile", func(c *corev1.SecurityContext) bool { return c.SeccompProfile != nil }},
@@ -101,7 +101,8 @@ var linuxContainers = []only[*corev1.SecurityContext]{
 	{"runAsGroup", func(c *corev1.SecurityContext) bool { return c.RunAsGroup != nil }},
 }
 
-// validateHostProcesses: containers that are processes of a windows machine come alone, and share its network.
+// validateHostProcesses validates hostProcess for Windows: all containers of a pod must have it or none, and the pod must
+// have hostNetwork.
 func validateHostProcesses(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var pod *bool

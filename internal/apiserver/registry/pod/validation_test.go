@@ -48,7 +48,7 @@ func TestPodSpecRules(t *testing.T) {
 	})
 }
 
-func TestTemplateMetadataIsJudged(t *testing.T) {
+func TestTemplateMetadataIsValidated(t *testing.T) {
 	template := &corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a b": "c"}, Annotations: map[string]string{"d e": "f"}},
 		Spec:       createdPod().Spec,

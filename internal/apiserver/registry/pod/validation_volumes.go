@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// validateVolumes also returns the volumes by name, for the mounts to refer to.
+// validateVolumes validates volumes. It returns them by name, for the validation of mounts.
 func validateVolumes(volumes []corev1.Volume, p *field.Path) (map[string]*corev1.Volume, field.ErrorList) {
 	var errs field.ErrorList
 	byName := make(map[string]*corev1.Volume, len(volumes))
@@ -25,14 +25,14 @@ func validateVolumes(volumes []corev1.Volume, p *field.Path) (map[string]*corev1
 	return byName, errs
 }
 
-// volumeSource is one of the things that a volume can be.
+// volumeSource is a kind of volume.
 type volumeSource struct {
 	field string
-	// validate returns whether the volume is this, and what is wrong with it.
+	// validate reports whether the volume is of this kind, and returns its errors.
 	validate func(*corev1.VolumeSource, *field.Path) (bool, field.ErrorList)
 }
 
-// source makes a volumeSource of a field and what judges it.
+// source returns a volumeSource for a field and its validation function.
 func source[T any](name string, get func(*corev1.VolumeSource) *T, validate func(*T, *field.Path) field.ErrorList) volumeSource {
 	return volumeSource{name, func(s *corev1.VolumeSource, p *field.Path) (bool, field.ErrorList) {
 		v := get(s)
@@ -43,7 +43,7 @@ func source[T any](name string, get func(*corev1.VolumeSource) *T, validate func
 	}}
 }
 
-// validateVolumeSource judges the first source that is set, and wants it to be the only one.
+// validateVolumeSource validates the first source that is set, and requires that no other one is set.
 func validateVolumeSource(s *corev1.VolumeSource, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	found := false
@@ -64,7 +64,7 @@ func validateVolumeSource(s *corev1.VolumeSource, p *field.Path) field.ErrorList
 	return errs
 }
 
-// volumeSources is in the order in which the first one counts.
+// volumeSources are all kinds of volumes. Their order decides which source counts as the first one.
 var volumeSources = []volumeSource{
 	source("emptyDir", func(s *corev1.VolumeSource) *corev1.EmptyDirVolumeSource { return s.EmptyDir }, validateEmptyDir),
 	source("hostPath", func(s *corev1.VolumeSource) *corev1.HostPathVolumeSource { return s.HostPath }, validateHostPath),
@@ -116,7 +116,7 @@ func validateHostPath(h *corev1.HostPathVolumeSource, p *field.Path) field.Error
 	if h.Path == "" {
 		return field.ErrorList{field.Required(p.Child("path"), "must be set")}
 	}
-	errs := validateNoClimb(h.Path, p.Child("path"))
+	errs := validateNoDotDot(h.Path, p.Child("path"))
 	if h.Type == nil {
 		return errs
 	}
@@ -152,7 +152,7 @@ func validateMode(mode *int32, p *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateFilePath wants a path inside the volume.
+// validateFilePath requires a path inside the volume.
 func validateFilePath(path string, p *field.Path) field.ErrorList {
 	if path == "" {
 		return field.ErrorList{field.Required(p, "must be set")}
@@ -160,7 +160,8 @@ func validateFilePath(path string, p *field.Path) field.ErrorList {
 	return validateLocalPath(path, p)
 }
 
-// validateLocalPath also keeps to itself the names that start with two dots: they mark versions of a volume's content.
+// validateLocalPath requires a path inside the volume that does not start with two dots. Such names are reserved for the
+// versions of a volume's content.
 func validateLocalPath(path string, p *field.Path) field.ErrorList {
 	errs := validateInside(path, p)
 	if len(errs) == 0 && strings.HasPrefix(path, "..") {
@@ -169,17 +170,17 @@ func validateLocalPath(path string, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateInside wants a path that does not lead out of where it starts.
+// validateInside requires a relative path without "..".
 func validateInside(path string, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if strings.HasPrefix(path, "/") {
 		errs = append(errs, field.Invalid(p, path, "must be a relative path"))
 	}
-	return append(errs, validateNoClimb(path, p)...)
+	return append(errs, validateNoDotDot(path, p)...)
 }
 
-// validateNoClimb wants a path without an element that leads out of its folder.
-func validateNoClimb(path string, p *field.Path) field.ErrorList {
+// validateNoDotDot refuses paths with the element "..".
+func validateNoDotDot(path string, p *field.Path) field.ErrorList {
 	for element := range strings.SplitSeq(path, "/") {
 		if element == ".." {
 			return field.ErrorList{field.Invalid(p, path, "must not contain '..'")}

@@ -40,7 +40,7 @@ func validateWindowsOptions(o *corev1.WindowsSecurityContextOptions, p *field.Pa
 	return errs
 }
 
-// windowsUserFaults tells what is wrong with USER or DOMAIN\USER.
+// windowsUserFaults returns the faults of a user name, USER or DOMAIN\USER.
 func windowsUserFaults(name string) []string {
 	domain, user, hasDomain := strings.Cut(name, `\`)
 	if !hasDomain {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// warnSpec tells what of a valid spec is probably not what its author meant.
+// warnSpec warns about parts of a valid spec that probably do not do what the user expects.
 func warnSpec(s *corev1.PodSpec, p *field.Path) []string {
 	warnings := warnPlacement(s, p)
 	warnings = append(warnings, warnVolumes(s.Volumes, p.Child("volumes"))...)
@@ -29,7 +29,7 @@ func warnSpec(s *corev1.PodSpec, p *field.Path) []string {
 	return warnings
 }
 
-// warnNames tells of names and addresses that come twice, are empty, or are written in an old way.
+// warnNames warns about names and addresses that are duplicate, empty or in an old form.
 func warnNames(s *corev1.PodSpec, p *field.Path) []string {
 	var warnings []string
 	addresses, secrets := sets.New[string](), sets.New[string]()
@@ -59,7 +59,7 @@ func warnNames(s *corev1.PodSpec, p *field.Path) []string {
 	return warnings
 }
 
-// warnVariables tells of variables that come twice, unless the second builds on the first: PATH=/opt/bin:$(PATH).
+// warnVariables warns about duplicate variables, unless the second one refers to the first: PATH=/opt/bin:$(PATH).
 func warnVariables(vars []corev1.EnvVar, p *field.Path) []string {
 	if len(vars) < 2 {
 		return nil
@@ -77,7 +77,7 @@ func warnVariables(vars []corev1.EnvVar, p *field.Path) []string {
 	return warnings
 }
 
-// warnFractions catches amounts of memory in thousandths of a byte: "100m" for "100Mi".
+// warnFractions warns about quantities of memory with fractions of a byte, such as "100m" instead of "100Mi".
 func warnFractions(list corev1.ResourceList, p *field.Path) []string {
 	var warnings []string
 	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
@@ -88,13 +88,13 @@ func warnFractions(list corev1.ResourceList, p *field.Path) []string {
 	return warnings
 }
 
-// listener is a port of a container, and where it is told.
+// listener is a port of a container with its path.
 type listener struct {
 	corev1.ContainerPort
 	at *field.Path
 }
 
-// warnPorts tells of ports and names of ports that two containers have.
+// warnPorts warns about ports and port names that the pod's containers have more than once.
 func warnPorts(s *corev1.PodSpec, p *field.Path) []string {
 	var warnings []string
 	var others []listener
@@ -120,7 +120,7 @@ func warnPorts(s *corev1.PodSpec, p *field.Path) []string {
 	return warnings
 }
 
-// collide tells how two ports are in each other's way.
+// collide returns how two ports conflict, or "" if they do not.
 func collide(a, b listener) string {
 	if a.ContainerPort.ContainerPort != b.ContainerPort.ContainerPort || a.Protocol != b.Protocol {
 		return ""

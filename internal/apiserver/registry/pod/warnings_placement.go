@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// oldNodeLabels are labels of nodes that went out of use, and what took their place.
+// oldNodeLabels are deprecated labels of nodes with their replacements.
 var oldNodeLabels = map[string]string{
 	corev1.LabelFailureDomainBetaRegion:             corev1.LabelTopologyRegion,
 	corev1.LabelFailureDomainBetaZone:               corev1.LabelTopologyZone,
@@ -35,7 +35,7 @@ func warnNodeLabel(key string, p *field.Path) []string {
 
 const selectsNothing = "a null labelSelector results in matching no pod: write {} to match all"
 
-// warnPlacement tells of old labels of nodes, and of selectors that select nothing.
+// warnPlacement warns about deprecated labels of nodes, and about selectors that select nothing.
 func warnPlacement(s *corev1.PodSpec, p *field.Path) []string {
 	var warnings []string
 	for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {

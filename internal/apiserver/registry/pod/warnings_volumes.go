@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// goneVolumes are the kinds of volume that no cluster makes any more.
-var goneVolumes = []struct {
+// removedVolumes are the kinds of volumes that Kubernetes no longer supports.
+var removedVolumes = []struct {
 	field string
 	isSet func(*corev1.VolumeSource) bool
 }{
@@ -29,9 +29,9 @@ func warnVolumes(volumes []corev1.Volume, p *field.Path) []string {
 	var warnings []string
 	for i := range volumes {
 		v := &volumes[i]
-		for _, gone := range goneVolumes {
+		for _, gone := range removedVolumes {
 			if gone.isSet(&v.VolumeSource) {
-				warnings = append(warnings, fmt.Sprintf("%s: deprecated, and not made any more: use a volume of type csi or persistentVolumeClaim",
+				warnings = append(warnings, fmt.Sprintf("%s: deprecated and no longer supported: use a volume of type csi or persistentVolumeClaim",
 					p.Index(i).Child(gone.field)))
 			}
 		}
@@ -52,7 +52,7 @@ func warnFractionOfStorage(s *corev1.PersistentVolumeClaimSpec, p *field.Path) [
 		p.Child("resources", "requests").Key(string(corev1.ResourceStorage)))}
 }
 
-// file is a file of a volume, and what it is of where a volume has several sources.
+// file is a file of a volume. of is its source, if the volume has several.
 type file struct{ path, of string }
 
 func (f file) String() string {
@@ -62,13 +62,13 @@ func (f file) String() string {
 	return fmt.Sprintf("%q (%s)", f.path, f.of)
 }
 
-// overlaps reports whether two files have one path, or one would be the folder of the other.
+// overlaps reports whether two files have the same path, or the path of one is a directory in that of the other.
 func (f file) overlaps(other file) bool {
 	a, b := f.path+"/", other.path+"/"
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// warnOverlaps tells of files of one volume that are in each other's way.
+// warnOverlaps warns about files of a volume whose paths overlap.
 func warnOverlaps(v *corev1.Volume) []string {
 	switch {
 	case v.ConfigMap != nil:

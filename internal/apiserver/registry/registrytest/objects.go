@@ -10,20 +10,20 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// JobUID is the UID of the Job that the function Job makes.
+// JobUID is the UID of the Jobs that Job returns.
 const JobUID = "5c7d8a54-33cf-4a3b-8c6f-0a1d7f7f0c01"
 
-// Job is a Job as a user writes it.
+// Job returns a Job as a user writes it.
 func Job(edits ...func(*batchv1.Job)) *batchv1.Job {
 	return wrappers.MakeJob("pi").Namespace("default").UID(JobUID).Containers("main").Image("perl:5.34.0").Command("perl").With(edits...).Obj()
 }
 
-// Pod is a pod as a user writes it.
+// Pod returns a pod as a user writes it.
 func Pod(edits ...func(*corev1.Pod)) *corev1.Pod {
 	return wrappers.MakePod("pi").Namespace("default").Containers("main").Image("perl:5.34.0").Command("perl").With(edits...).Obj()
 }
 
-// RuntimeClass is a RuntimeClass as a user writes it.
+// RuntimeClass returns a RuntimeClass as a user writes it.
 func RuntimeClass(name, handler string, edits ...func(*nodev1.RuntimeClass)) *nodev1.RuntimeClass {
 	class := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Handler: handler}
 	for _, edit := range edits {
@@ -32,13 +32,13 @@ func RuntimeClass(name, handler string, edits ...func(*nodev1.RuntimeClass)) *no
 	return class
 }
 
-// Able is a process runtime that can do all that one can.
+// Able is a process runtime with all abilities that it can have.
 var Able = noderuntime.Info{
 	Name: "process", EnforcesCPU: true, EnforcesMemory: true, CanMount: true, CanSetHostname: true, CanSetUser: true,
 	CanMeasure: true,
 }
 
-// Annotations are annotations of Stint's own, of names without the prefix and their values.
+// Annotations returns annotations of Stint. pairs are names without prefix, each followed by a value.
 func Annotations(pairs ...string) map[string]string {
 	annotations := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {

@@ -1,5 +1,5 @@
-// Package registrytest has what the tests of several kinds need: objects as a user writes them, and how errors and
-// tables are compared.
+// Package registrytest has helpers for the tests of several kinds: objects as a user writes them, and comparisons of
+// errors and tables.
 package registrytest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// faults shortens errors to what the API promises of them: the field and the kind of the error.
+// faults returns the field and the type of each error, without its message, which may change.
 func faults(errs field.ErrorList) []string {
 	var all []string
 	for _, err := range errs {
@@ -28,7 +28,7 @@ func faults(errs field.ErrorList) []string {
 	return all
 }
 
-// WantErrors wants the errors "FIELD TYPE", each of which tells its remedy.
+// WantErrors checks that errs are the errors in want, each given as "FIELD TYPE", and that they have messages.
 func WantErrors(t *testing.T, errs field.ErrorList, want ...string) {
 	t.Helper()
 	slices.Sort(want)
@@ -37,12 +37,12 @@ func WantErrors(t *testing.T, errs field.ErrorList, want ...string) {
 	}
 	for _, err := range errs {
 		if err.Detail == "" && err.Type != field.ErrorTypeDuplicate {
-			t.Errorf("%s: no remedy told", err.Field)
+			t.Errorf("%s: no remedy", err.Field)
 		}
 	}
 }
 
-// Posted is obj as the server has it before validation.
+// Posted returns obj as the server validates it when it is created.
 func Posted[T runtime.Object](r kinds.Resource, obj T) T {
 	if r.Default != nil {
 		r.Default(obj)
@@ -53,7 +53,7 @@ func Posted[T runtime.Object](r kinds.Resource, obj T) T {
 	return obj
 }
 
-// ColumnNames are the names of the columns of a priority: 0, or 1 for those that only `-o wide` shows.
+// ColumnNames returns the names of the columns with this priority. Columns of priority 1 are shown only by `-o wide`.
 func ColumnNames(columns []metav1.TableColumnDefinition, priority int32) []string {
 	var names []string
 	for _, c := range columns {
@@ -64,13 +64,13 @@ func ColumnNames(columns []metav1.TableColumnDefinition, priority int32) []strin
 	return names
 }
 
-// Now is when tables are made.
+// Now is the time for which tables are made.
 var Now = time.Unix(100000, 0)
 
-// Ago is so long before Now.
+// Ago returns the time d before Now.
 func Ago(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
 
-// Times repeats a value.
+// Times returns a slice with n times value.
 func Times[T any](n int, value T) []T {
 	var all []T
 	for range n {
@@ -79,7 +79,7 @@ func Times[T any](n int, value T) []T {
 	return all
 }
 
-// UpTo counts from 1.
+// UpTo returns the numbers from 1 to n.
 func UpTo(n int32) []int32 {
 	var codes []int32
 	for code := int32(1); code <= n; code++ {

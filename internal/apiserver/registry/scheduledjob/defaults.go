@@ -7,14 +7,15 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/cronjob"
 )
 
-// The numbers that a ScheduledJob has where its author names none. The markers in api/stint/v1 say the same.
+// The default numbers of a ScheduledJob. The markers in api/stint/v1 must have the same.
 const (
 	defaultMaxRestart                 = 1
 	defaultPodCount                   = 1
 	defaultCompletedExecutionsHistory = 20
 )
 
-// setDefaults leaves the template as it was written: its defaults are those of the Job that each run gets.
+// setDefaults sets the defaults of a ScheduledJob. It sets none in the template, except protocols: the Job of each run gets
+// the others when it is created.
 func setDefaults(spec *stintv1.ScheduledJobSpec) {
 	setUnset(&spec.Suspend, false)
 	setUnset(&spec.AllowConcurrentRun, true)
@@ -33,7 +34,7 @@ func setDefaults(spec *stintv1.ScheduledJobSpec) {
 	}
 }
 
-// defaultProtocols is the one default in a template: server-side apply tells ports apart by it.
+// defaultProtocols sets the protocol of ports, because it is a part of the key by which server-side apply merges ports.
 func defaultProtocols(containers []corev1.Container) {
 	for i := range containers {
 		for j := range containers[i].Ports {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// warnRounded tells of the parts of a second that @every may say, and that are dropped.
+// warnRounded warns if the duration of @every is not in whole seconds, because it is rounded.
 func warnRounded(timeSpec string, due []time.Time, p *field.Path) []string {
 	text, found := strings.CutPrefix(timeSpec, "@every ")
 	asked, err := time.ParseDuration(text)

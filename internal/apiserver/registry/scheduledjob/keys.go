@@ -10,8 +10,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// validateUniqueKeys refuses what a Job may have twice and a ScheduledJob on a cluster may not: the elements of these
-// lists are told apart by a key, which a definition takes at its word.
+// validateUniqueKeys refuses duplicate keys in these lists. In a Job they are allowed, but not in a ScheduledJob on a
+// cluster: its CustomResourceDefinition declares the lists as maps with these keys.
 func validateUniqueKeys(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	errs := unique(s.ImagePullSecrets, func(r corev1.LocalObjectReference) string { return r.Name }, p.Child("imagePullSecrets"))
 	errs = append(errs, unique(s.HostAliases, func(a corev1.HostAlias) string { return a.IP }, p.Child("hostAliases"))...)

@@ -15,10 +15,10 @@ import (
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// maxOverridesSize lets the overrides of 100 runs that wait fit into one object.
+// maxOverridesSize is the maximum size of overrides in bytes, so that those of 100 pending runs fit into one object.
 const maxOverridesSize = 4096
 
-// validateOverrides checks what can be checked without the template.
+// validateOverrides validates overrides as far as possible without the template.
 func validateOverrides(o *stintv1.Overrides, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if o.Container != "" {
@@ -32,8 +32,7 @@ func validateOverrides(o *stintv1.Overrides, p *field.Path) field.ErrorList {
 	return append(errs, pod.ValidateEnv(o.Env, p.Child("env"))...)
 }
 
-// ValidateRun checks what somebody asks to be run now. Template is what the run will be made of; nil where that is not
-// known yet.
+// ValidateRun validates a request for a run. template is the pod template of the run, or nil if it is not known yet.
 func ValidateRun(run *stintv1.ScheduledJobRun, template *corev1.PodTemplateSpec) field.ErrorList {
 	var errs field.ErrorList
 	if run.Tag != "" {

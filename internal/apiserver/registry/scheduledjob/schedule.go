@@ -12,13 +12,13 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// maxScheduleLength and maxTimeZoneLength are longer than what anybody means.
+// maxScheduleLength and maxTimeZoneLength are longer than any real schedule and time zone.
 const (
 	maxScheduleLength = 255
 	maxTimeZoneLength = 64
 )
 
-// validateSchedule looks at the zone only where it changes: zones that are known come and go.
+// validateSchedule validates the time zone only if it changes, because the known time zones depend on this process.
 func validateSchedule(s, old *stintv1.Schedule, p *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
@@ -49,7 +49,7 @@ func validateTimeSpec(text string, p *field.Path) field.ErrorList {
 	return nil
 }
 
-// warnSchedule warns where a valid schedule may not mean what its author wants.
+// warnSchedule warns about a valid schedule that may not do what the user expects.
 func warnSchedule(spec *stintv1.ScheduledJobSpec, now time.Time, p *field.Path) []string {
 	if spec.Schedule == nil {
 		return nil
@@ -69,7 +69,7 @@ func warnSchedule(spec *stintv1.ScheduledJobSpec, now time.Time, p *field.Path) 
 	return append(warnRounded(spec.Schedule.TimeSpec, due, p.Child("timeSpec")), warnSlowRuns(spec, due, p.Child("timeSpec"))...)
 }
 
-// maxYearsAhead is for ever.
+// maxYearsAhead is for how many years a warning looks for the next due time: practically forever.
 const maxYearsAhead = 1000
 
 func warnSlowRuns(spec *stintv1.ScheduledJobSpec, due []time.Time, p *field.Path) []string {

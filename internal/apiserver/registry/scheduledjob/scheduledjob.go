@@ -1,4 +1,4 @@
-// Package scheduledjob has the rules of ScheduledJobs, and of the runs of them that a user asks for.
+// Package scheduledjob has the defaults, validation and tables of ScheduledJobs, and the validation of runs on demand.
 package scheduledjob
 
 import (
@@ -16,7 +16,8 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// Resource describes stint.dev/v1 ScheduledJobs. On a cluster deploy/crds says the same, as far as it can.
+// Resource describes stint.dev/v1 ScheduledJobs. The CustomResourceDefinition in deploy/crds has the same rules, as far
+// as it can express them.
 func Resource(o pod.Options) kinds.Resource {
 	return kinds.Resource{
 		Version:    stintv1.SchemeGroupVersion,
@@ -53,7 +54,7 @@ func Resource(o pod.Options) kinds.Resource {
 		},
 		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-				keepAllButStatus(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob))
+				restoreAllButStatus(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob))
 			},
 			ResetFields: []string{"labels", "annotations", "finalizers", "ownerReferences"},
 			ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
@@ -83,8 +84,8 @@ func warnUpdate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options) []string
 	return append(warnings, warn(scheduledJob, o, time.Now())...)
 }
 
-// keepAllButStatus is what a definition on a cluster does too: a status has no labels.
-func keepAllButStatus(scheduledJob, old *stintv1.ScheduledJob) {
+// restoreAllButStatus restores everything except the status, also metadata, as for a CustomResourceDefinition.
+func restoreAllButStatus(scheduledJob, old *stintv1.ScheduledJob) {
 	version, managers := scheduledJob.ResourceVersion, scheduledJob.ManagedFields
 	old.ObjectMeta.DeepCopyInto(&scheduledJob.ObjectMeta)
 	scheduledJob.ResourceVersion, scheduledJob.ManagedFields = version, managers

@@ -21,7 +21,7 @@ import (
 
 type scheduledJobEdit = func(*stintv1.ScheduledJob)
 
-// scheduledJobManifest is a ScheduledJob as a user writes it.
+// scheduledJobManifest returns a ScheduledJob as a user writes it.
 func scheduledJobManifest(edits ...scheduledJobEdit) *stintv1.ScheduledJob {
 	return wrappers.MakeScheduledJob("report").Namespace("default").TimeSpec("R5//PT1H").RestartPolicy("").
 		Containers("main").Image("busybox").Command("true").With(edits...).Obj()
@@ -143,8 +143,8 @@ func TestAllOfAScheduledJobMayChange(t *testing.T) {
 	}
 }
 
-// What was accepted once can be labelled and deleted for ever.
-func TestWhatDoesNotChangeIsNotJudgedAgain(t *testing.T) {
+// A stored object can always be labelled and deleted.
+func TestASpecThatDoesNotChangeIsNotValidated(t *testing.T) {
 	r := Resource(pod.Options{})
 	stored := scheduledJobManifest(inScheduledJob(func(s *stintv1.ScheduledJobSpec) {
 		s.PodCount, s.Schedule.TimeZone = ptr.To[int32](0), ptr.To("Mars/Olympus")
@@ -218,7 +218,7 @@ func TestScheduledJobRow(t *testing.T) {
 		}, []any{"report", "R5//PT1H", "False", int64(2), int64(1), "60m", "Succeeded", "90s", "60s", "main", "busybox"}},
 		"one that failed": {func(sj *stintv1.ScheduledJob) { sj.Status.CompletedExecutions = done(ptr.To(false)) },
 			[]any{"report", "R5//PT1H", "False", int64(0), int64(0), "<none>", "Failed", "<none>", "60s", "main", "busybox"}},
-		"one that nobody knows": {func(sj *stintv1.ScheduledJob) { sj.Status.CompletedExecutions = done(nil) },
+		"one with an unknown result": {func(sj *stintv1.ScheduledJob) { sj.Status.CompletedExecutions = done(nil) },
 			[]any{"report", "R5//PT1H", "False", int64(0), int64(0), "<none>", "Unknown", "<none>", "60s", "main", "busybox"}},
 		"a blocked one, overdue": {func(sj *stintv1.ScheduledJob) {
 			sj.Status.CompletedExecutions, sj.Status.NextScheduleTime = done(ptr.To(false)), at(-time.Second)

@@ -12,19 +12,20 @@ import (
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// How long the lists of a status may be, so that the object can be stored. The markers in api/stint/v1 say the same.
+// The maximum lengths of the lists in the status, so that the object can be stored. The markers in api/stint/v1 must have
+// the same.
 const (
 	maxPendingExecutions   = 200
 	maxRunningExecutions   = 1000
 	maxCompletedExecutions = 1000
 )
 
-// MaxPendingManually is how many runs on demand wait at a time. The other pending ones are the schedule's.
+// MaxPendingManually is the maximum number of pending runs on demand. The other pending runs are those of the schedule.
 const MaxPendingManually = 100
 
 const tagRemedy = "must be lower case letters, digits and hyphens, 15 at most, that begin with a letter (a run on demand), or a due time such as 20260301-120000"
 
-// validateStatus lets the controller and people write what the controller can go on from.
+// validateStatus refuses a status from which the controller could not continue. Users may write it too.
 func validateStatus(status *stintv1.ScheduledJobStatus, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[string]()
@@ -58,7 +59,7 @@ func validateObservedSchedule(s *stintv1.ObservedSchedule, p *field.Path) field.
 	return nil
 }
 
-// PendingManually is how many runs on demand wait.
+// PendingManually returns the number of pending runs on demand.
 func PendingManually(status *stintv1.ScheduledJobStatus) int {
 	n := 0
 	for i := range status.PendingExecutions {
@@ -77,7 +78,7 @@ type executionList struct {
 	most       int
 }
 
-// validate checks the list; taken are tags that it may not have, and gets those that it has.
+// validate validates the list. Its executions must not have the tags in taken; validate adds their tags to it.
 func (l executionList) validate(taken sets.Set[string], p *field.Path) field.ErrorList {
 	p = p.Child(l.name)
 	if len(l.executions) > l.most {

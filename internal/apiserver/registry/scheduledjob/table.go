@@ -21,7 +21,7 @@ func columns() []metav1.TableColumnDefinition {
 		{Name: "Pending", Type: "integer", Description: "How many runs wait."},
 		{Name: "Running", Type: "integer", Description: "How many runs have a Job that has not ended."},
 		{Name: "Last Schedule", Type: "string", Description: "How long ago the schedule was last due."},
-		{Name: "Last Result", Type: "string", Description: "How the latest run ended, and whether the schedule waits for a person because of it."},
+		{Name: "Last Result", Type: "string", Description: "How the latest run ended, and whether the schedule is blocked because of it."},
 		{Name: "Next", Type: "string", Description: "In how long the schedule is due next."},
 		kinds.AgeColumn,
 	}, kinds.TemplateColumns("")[:2]...)
@@ -53,7 +53,7 @@ func row(scheduledJob *stintv1.ScheduledJob, now time.Time) []any {
 	}
 }
 
-// nextOf is none while the schedule waits for a person, whatever is due by it.
+// nextOf returns the time until the next run. It returns <none> while the schedule is suspended or blocked.
 func nextOf(scheduledJob *stintv1.ScheduledJob, now time.Time) string {
 	if ptr.Deref(scheduledJob.Spec.Suspend, false) || meta.IsStatusConditionTrue(scheduledJob.Status.Conditions, stintv1.ConditionBlocked) {
 		return "<none>"
@@ -84,7 +84,7 @@ func ageOrNone(t *metav1.Time, now time.Time) string {
 	return kinds.Age(*t, now)
 }
 
-// untilOrNone is in how long t is, for people. What is overdue is due now.
+// untilOrNone returns the time until t in the form that kubectl prints, or 0s if t is in the past.
 func untilOrNone(t *metav1.Time, now time.Time) string {
 	if t == nil {
 		return "<none>"

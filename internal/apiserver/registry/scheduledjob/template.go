@@ -19,10 +19,11 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// maxMatchLabels bounds a selector, as a cluster has to check it within a limited time.
+// maxMatchLabels limits the size of a selector, because the validation rules of a CustomResourceDefinition have a limited
+// cost.
 const maxMatchLabels = 64
 
-// validateRunTemplate checks what becomes the Job of a run: the template and how its pods are selected.
+// validateRunTemplate validates what becomes a part of a run's Job: the template and the selector.
 func validateRunTemplate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options, p *field.Path) field.ErrorList {
 	spec := &scheduledJob.Spec
 	errs := append(validateTemplateSource(spec, p), validateRunSelector(spec, p)...)
@@ -38,7 +39,7 @@ func validateRunTemplate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options,
 	}
 	was := &old.Spec
 	if equality.Semantic.DeepEqual(spec.Template, was.Template) && equality.Semantic.DeepEqual(spec.Selector, was.Selector) {
-		return errs // Whether the node can do it was asked when it came.
+		return errs // The rest was validated when it was set; it depends on the node.
 	}
 	return append(errs, validateJobOfRun(scheduledJob, o)...)
 }
@@ -58,7 +59,7 @@ func validateTemplateSource(spec *stintv1.ScheduledJobSpec, p *field.Path) field
 	return check.Subdomain(spec.TemplateRef.Name, ref.Child("name"))
 }
 
-// validateRunSelector wants a selector only from those who say that they mean it.
+// validateRunSelector requires manualSelector for a selector, and a selector for manualSelector.
 func validateRunSelector(spec *stintv1.ScheduledJobSpec, p *field.Path) field.ErrorList {
 	path, manual := p.Child("selector"), ptr.Deref(spec.ManualSelector, false)
 	switch {
@@ -87,16 +88,15 @@ func validateRunLabels(labels map[string]string, p *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateJobOfRun holds what is accepted to what the Job of a run is held to, so that it can run. The selector itself
-// has been looked at.
+// validateJobOfRun validates the Job of a run, so that runs can be created. validateRunSelector has validated the selector.
 func validateJobOfRun(scheduledJob *stintv1.ScheduledJob, o pod.Options) field.ErrorList {
 	return slices.DeleteFunc(job.ValidatePosted(jobAsWritten(scheduledJob), o), func(err *field.Error) bool {
 		return strings.HasPrefix(err.Field, "spec.selector")
 	})
 }
 
-// jobAsWritten is the Job of a run without what the controller adds to the template, so that the paths in errors are
-// those of what was written. Its name, its annotations and its numbers have been looked at.
+// jobAsWritten returns the Job of a run without the controller's additions to the template, so that the paths in errors
+// are those of the ScheduledJob. It leaves out the name, annotations and numbers, which validate checks itself.
 func jobAsWritten(scheduledJob *stintv1.ScheduledJob) *batchv1.Job {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: "run"},

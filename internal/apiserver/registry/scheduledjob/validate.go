@@ -16,17 +16,17 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// What a ScheduledJob may ask for. The markers in api/stint/v1 say the same.
+// The limits of a ScheduledJob. The markers in api/stint/v1 must have the same.
 const (
 	maxPodCount                   = 100_000
 	maxCompletedExecutionsHistory = 1000
 	maxTagLength                  = 15
 )
 
-// validate checks a creation, where old is empty, or an update. All of a spec may change.
+// validate validates a new ScheduledJob (old is empty) or an updated one. All fields of the spec may change.
 func validate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options) field.ErrorList {
 	spec, was := &scheduledJob.Spec, &old.Spec
-	// Its Jobs get its annotations.
+	// Its annotations are copied to its Jobs.
 	errs := job.ValidateAnnotations(scheduledJob.Annotations, old.Annotations, core.AnnotationsPath)
 	if equality.Semantic.DeepEqual(spec, was) && old.Name != "" {
 		return errs
@@ -41,7 +41,7 @@ func validate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options) field.Erro
 	return append(errs, validateRunTemplate(scheduledJob, old, o, p)...)
 }
 
-// validateName leaves room for the longest name of a pod, NAME-TAG-INDEX, which is a host name.
+// validateName validates the name. It must leave room for the longest host name of a pod, NAME-TAG-INDEX.
 func validateName(scheduledJob *stintv1.ScheduledJob) field.ErrorList {
 	p := field.NewPath("metadata", "name")
 	name := scheduledJob.Name
@@ -66,7 +66,7 @@ func validateNumbers(spec *stintv1.ScheduledJobSpec, p *field.Path) field.ErrorL
 		p.Child("completedExecutionsHistoryLimit"))...)
 	if spec.ExecTimeout != nil && *spec.ExecTimeout < 1 {
 		errs = append(errs, field.Invalid(p.Child("execTimeout"), *spec.ExecTimeout,
-			"must be at least 1 second: leave it out to let containers run for ever"))
+			"must be at least 1 second: leave it out for no limit"))
 	}
 	return errs
 }

@@ -53,7 +53,7 @@ func (w *world) userActs(t *rapid.T) {
 	}
 }
 
-// runNow does what kubectl create job --from does.
+// runNow creates a run on demand, as kubectl create job --from does.
 func (w *world) runNow() {
 	j := wrappers.MakeJob(fmt.Sprintf("manual-%d", len(w.ledger.runs))).Namespace(namespace).
 		Annotation("cronjob.kubernetes.io/instantiate", "manual").OwnerReferences(*metav1.NewControllerRef(w.cj(), core.Kind)).Obj()

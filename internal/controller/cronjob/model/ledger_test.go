@@ -9,20 +9,21 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// ledger keeps what happened in truth, and judges every write by it.
+// ledger records what really happened, and checks every write against it.
 type ledger struct {
 	world *world
-	// runs are those that have, or had, a Job, by its name.
+	// runs are those that have or had a Job, by the name of the Job.
 	runs map[string]*run
-	// lastSuccess is when a run completed last.
+	// lastSuccess is the latest completion of a run.
 	lastSuccess *metav1.Time
 }
 
-// run is what is known of one.
+// run is what the ledger knows about one run.
 type run struct {
 	// due is zero for runs on demand.
 	due time.Time
-	// noted tells that the status knows its due time. A Job that somebody deletes before may be made again.
+	// noted reports whether the status has had its due time. If a user deletes the Job before, it may be created again. gone
+	// reports whether the Job was deleted.
 	noted, gone bool
 }
 
@@ -33,7 +34,7 @@ func (l *ledger) wroteJob(was, is *batchv1.Job) {
 	case is == nil:
 		l.deleted(was)
 	case held(was) != held(is):
-		l.heldOrReleased(is)
+		l.suspendedOrResumed(is)
 	}
 	if is != nil && ended(is) && is.Status.CompletionTime != nil && l.lastSuccess.Before(is.Status.CompletionTime) {
 		l.lastSuccess = is.Status.CompletionTime
@@ -56,7 +57,7 @@ func (l *ledger) created(j *batchv1.Job) {
 	}
 	if w.cj().Spec.ConcurrencyPolicy != batchv1.AllowConcurrent {
 		for _, other := range w.running() {
-			// A run on demand may not be seen yet.
+			// The controller may not have observed a run on demand yet.
 			if other.Name != j.Name && !l.runs[other.Name].due.IsZero() {
 				w.Fail("%s starts beside %s", j.Name, other.Name)
 			}
@@ -78,7 +79,7 @@ func (l *ledger) deleted(j *batchv1.Job) {
 	}
 }
 
-func (l *ledger) heldOrReleased(j *batchv1.Job) {
+func (l *ledger) suspendedOrResumed(j *batchv1.Job) {
 	switch {
 	case l.world.cj().Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent:
 		l.world.Fail("%s is held: %t", j.Name, held(j))
@@ -90,7 +91,7 @@ func (l *ledger) heldOrReleased(j *batchv1.Job) {
 	}
 	for _, other := range l.world.running() {
 		if other.Name != j.Name && !l.runs[other.Name].due.IsZero() {
-			l.world.Fail("%s is released beside %s", j.Name, other.Name)
+			l.world.Fail("%s is resumed beside %s", j.Name, other.Name)
 		}
 	}
 }
@@ -124,8 +125,8 @@ func (l *ledger) schedule() schedule.Schedule {
 	return spec.In(time.UTC, cj.CreationTimestamp.Time)
 }
 
-// settled tells that there is nothing left for a CronJob controller to do, and judges what the status tells then.
-func (l *ledger) settled() bool {
+// isDone reports whether a CronJob controller has nothing left to do. Then it checks lastSuccessfulTime.
+func (l *ledger) isDone() bool {
 	cj := l.world.cj()
 	n, due := l.schedule().Count(cj.CreationTimestamp.Time, time.Now())
 	if n > 0 && (cj.Status.LastScheduleTime == nil || cj.Status.LastScheduleTime.Time.Before(due)) || len(cj.Status.Active) > 0 {

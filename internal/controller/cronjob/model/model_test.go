@@ -1,11 +1,12 @@
 // Package model_test drives the real CronJob controller, with its core, through random histories on a simulated API
-// server (test/simulated): requests that are refused, lost, or carried out without an answer; news that are
-// late, repeated or compressed, of each kind apart; the controller killed between any two writes, or relieved by another;
-// people who run, suspend, and delete. The clock is synctest's. The server holds no runs: it is a cluster's.
+// server (test/simulated): requests are refused, lost, or carried out without an answer; watches are late, repeat changes or
+// skip to the newest state, each kind on its own; the controller is killed between any two writes, or replaced by another;
+// users create runs, suspend the CronJob, and delete Jobs. The clock is that of synctest. The server never holds a run when it
+// is created, like the API server of a cluster.
 //
-//	go test ./internal/controller/cronjob/model                      some histories, always the same
-//	go test ./internal/controller/cronjob/model -rapid.checks=25000  many
-//	go test ./internal/controller/cronjob/model -rapid.seed=N        those that failed, again
+//	go test ./internal/controller/cronjob/model                      some histories, always the same ones
+//	go test ./internal/controller/cronjob/model -rapid.checks=25000  many histories
+//	go test ./internal/controller/cronjob/model -rapid.seed=N        the history that failed, again
 package model_test
 
 import (
@@ -26,11 +27,11 @@ func TestAnyHistory(t *testing.T) {
 		w.create(drawCronJob(r))
 		w.start()
 		r.Repeat(w.actions())
-		w.settle()
+		w.finishAll()
 	})
 }
 
-func TestARunDoesNotStartAgainWhereTheAnswerIsLostThatItIsKnown(t *testing.T) {
+func TestARunDoesNotStartAgainWhenTheStatusWriteHasNoAnswer(t *testing.T) {
 	broken := simulated.Play(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(aCronJob("@every 3s").Obj())
@@ -49,14 +50,14 @@ func TestARunDoesNotStartAgainWhereTheAnswerIsLostThatItIsKnown(t *testing.T) {
 			w.Serve(w.Waiting()[0], simulated.NoFault)
 			w.Pause()
 		}
-		w.settle()
+		w.finishAll()
 	})
 	if broken != nil {
 		t.Errorf("%v", broken)
 	}
 }
 
-// serve serves the one request that waits.
+// serve serves the one waiting request, which must have this verb.
 func (w *world) serve(verb string, f simulated.Fault) {
 	w.Pause()
 	waiting := w.Waiting()

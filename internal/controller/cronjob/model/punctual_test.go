@@ -8,13 +8,13 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestRunsStartWhenTheyAreDue: at the very moment, whether the controller hears news meanwhile or none, is told
-// everything again, or is relieved. On a real clock none but "not before" can be told, since a slow machine is always later.
+// TestRunsStartWhenTheyAreDue expects each run at the exact instant, also if before that the controller sees all objects
+// again or is replaced by another one. With a real clock a test can only expect "not before", as a slow machine is always late.
 func TestRunsStartWhenTheyAreDue(t *testing.T) {
-	const born = 17 * time.Second // of the minute
+	const born = 17 * time.Second // When the CronJob is created, after a full minute.
 	for sentence, c := range map[string]struct {
 		cronJob *wrappers.CronJobWrapper
-		// due is how long after its creation each run is.
+		// due is how long after the creation of the CronJob each run is due.
 		due []time.Duration
 	}{
 		"each minute":                {aCronJob("* * * * *"), []time.Duration{43 * time.Second, 103 * time.Second, 163 * time.Second}},
@@ -23,7 +23,7 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 		"every fifty seconds":        {aCronJob("@every 50s"), []time.Duration{50 * time.Second, 100 * time.Second, 150 * time.Second}},
 		"every five hours":           {aCronJob("@every 5h1m"), []time.Duration{301 * time.Minute, 602 * time.Minute}},
 	} {
-		for how, meanwhile := range meanwhiles {
+		for how, meanwhile := range disturbances {
 			t.Run(sentence+", "+how, func(t *testing.T) {
 				why := simulated.Play(t, func(sw *simulated.World) {
 					w := newWorld(sw)
@@ -44,26 +44,26 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 	}
 }
 
-// meanwhiles are what may happen to a controller before a run is due.
-var meanwhiles = map[string]func(*world){
+// disturbances are what may happen to a controller before a run is due.
+var disturbances = map[string]func(*world){
 	"quiet": func(*world) {},
-	"told everything again": func(w *world) {
+	"resynced": func(w *world) {
 		for _, feed := range w.Processes[0].Feeds() {
 			feed.Repeat()
 		}
 	},
-	"its watches broken": func(w *world) {
+	"relisted": func(w *world) {
 		for _, feed := range w.Processes[0].Feeds() {
 			feed.Relist()
 		}
 	},
-	"relieved by another": func(w *world) {
+	"replaced by another": func(w *world) {
 		w.Leave(w.Processes[0])
 		w.Recover(w.start)
 	},
 }
 
-// expectRunAt expects a run to start at an instant, and none a moment before. It ends at once.
+// expectRunAt expects a run to start at an instant, and none a moment before. It finishes the run at once.
 func (w *world) expectRunAt(due time.Time, meanwhile func(*world)) {
 	const moment = time.Millisecond
 	w.Pass(time.Until(due) / 2)

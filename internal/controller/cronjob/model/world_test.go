@@ -25,7 +25,7 @@ const (
 	name      = "cj"
 )
 
-// world is a server with one CronJob and its Jobs, and what is known of each run in truth.
+// world is a server with one CronJob and its Jobs, and a ledger of its runs.
 type world struct {
 	*simulated.World
 	cronJobs *simulated.Table[*batchv1.CronJob]
@@ -45,7 +45,7 @@ func newWorld(sw *simulated.World) *world {
 	return w
 }
 
-// connection is what one process uses.
+// connection is the Client of one process.
 type connection struct {
 	cronJobs client.Resource[*batchv1.CronJob]
 	jobs     client.Resource[*batchv1.Job]
@@ -77,7 +77,7 @@ func (w *world) cj() *batchv1.CronJob {
 	return cj
 }
 
-// end is what a Job controller makes of a Job.
+// end writes the status of a Job as a Job controller does when it finishes.
 func (w *world) end(j *batchv1.Job, succeeds bool) {
 	w.Say("Job %s ends: %t", j.Name, succeeds)
 	now := metav1.Now()
@@ -100,8 +100,8 @@ func (w *world) end(j *batchv1.Job, succeeds bool) {
 	}
 }
 
-// settle brings everything to its end and judges what came of it.
-func (w *world) settle() {
+// finishAll ends all faults, finishes all Jobs until nothing is left to do, and checks the result.
+func (w *world) finishAll() {
 	w.Recover(w.start)
 	if *w.cj().Spec.Suspend {
 		w.setSuspend(false)
@@ -112,20 +112,20 @@ func (w *world) settle() {
 		for _, j := range running {
 			w.end(j, true)
 		}
-		if len(running) == 0 && w.ledger.settled() {
-			w.judgeEvents()
+		if len(running) == 0 && w.ledger.isDone() {
+			w.checkEvents()
 			return
 		}
 		if len(running) == 0 {
-			// What was refused is tried again by and by.
+			// Requests that failed are retried after a delay.
 			w.Pass(time.Second)
 		}
 	}
 	w.Fail("the runs do not come to their ends, or their Jobs stay")
 }
 
-// judgeEvents tells that no process misses what it has deleted.
-func (w *world) judgeEvents() {
+// checkEvents expects that no process records MissingJob for a Job that it has deleted itself.
+func (w *world) checkEvents() {
 	for _, p := range w.Processes {
 		deleted := map[string]bool{}
 		for _, e := range p.Events() {
@@ -134,14 +134,14 @@ func (w *world) judgeEvents() {
 				deleted[strings.TrimPrefix(e.Message, "Deleted job ")] = true
 			case "MissingJob":
 				if job := strings.TrimPrefix(e.Message, "Active job went missing: "); deleted[job] {
-					w.Fail("%s is deleted, and missed", job)
+					w.Fail("%s is deleted, and MissingJob is recorded", job)
 				}
 			}
 		}
 	}
 }
 
-// running are the Jobs that have not ended and are not held.
+// running are the Jobs that are neither finished nor held.
 func (w *world) running() (list []*batchv1.Job) {
 	for _, j := range w.jobs.All() {
 		if !ended(j) && !held(j) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// actions are all that may happen at any moment.
+// actions returns all that may happen at any moment of a history.
 func (w *world) actions() map[string]func(*rapid.T) {
 	return w.Actions(nil,
 		simulated.Action{Times: 3, Name: "bring news", Do: w.bringNews},
@@ -36,8 +36,8 @@ func (w *world) bringNews(t *rapid.T) {
 	}
 }
 
-// showStatuses keeps a process from seeing the next n changes of pods before the statuses that other processes stored
-// ahead of them. A process cannot know of these, and would work for a Job that ended.
+// showStatuses shows a process the statuses that other processes stored before the next n changes of pods. Without them,
+// the process could not know that the Job is finished, and would go on with it.
 func (w *world) showStatuses(p *process, n int) {
 	if p.pods.Behind() == 0 {
 		return
@@ -72,7 +72,8 @@ func (w *world) drawPod(t *rapid.T) *corev1.Pod {
 	return w.pod(rapid.SampledFrom(names).Draw(t, "pod"))
 }
 
-// drawLivingPod is for what would make a pod count again that has counted: it would be adopted anew.
+// drawLivingPod draws a pod that has not terminated. It is for changes after which the Job adopts the pod again: a pod
+// that has been counted would count twice.
 func (w *world) drawLivingPod(t *rapid.T) *corev1.Pod {
 	p := w.drawPod(t)
 	if ended(p) {
@@ -100,7 +101,7 @@ func (w *world) happenToPods(t *rapid.T) {
 	case "force":
 		w.deletePod(p, 0)
 	case "node":
-		w.loseNode(p)
+		w.removeNode(p)
 	case "reap":
 		w.reap(p)
 	}
@@ -123,8 +124,7 @@ func (w *world) happenToController(t *rapid.T) {
 	case what == "leave":
 		w.Leave(w.drawProcess(t).Process)
 	case what == "hand over":
-		// The one before may be busy with its last requests for long; that there is but one that begins new ones is the
-		// leader election's affair.
+		// The last requests of the old leader may still be in progress. Leader election ensures that it sends no new ones.
 		w.Leave(w.drawProcess(t).Process)
 		w.start(late("jobs late"), late("pods late"))
 	}
@@ -141,7 +141,7 @@ func (w *world) happenToWatch(t *rapid.T) {
 		w.Say("the watch of Jobs of controller %d breaks", p.Number)
 		p.jobs.Relist()
 	case "repeat":
-		w.Say("controller %d is told everything again", p.Number)
+		w.Say("controller %d is shown everything again", p.Number)
 		p.jobs.Repeat()
 		p.pods.Repeat()
 	}

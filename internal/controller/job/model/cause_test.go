@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Whether a Job may end, by what became of its pods in truth.
+// This file decides from the ledger whether a Job may finish, and how.
 
 func (l *ledger) pastDeadline(j *batchv1.Job) bool {
 	if j.Spec.ActiveDeadlineSeconds == nil || suspended(j) {
@@ -22,11 +22,11 @@ func (l *ledger) pastDeadline(j *batchv1.Job) bool {
 	return !time.Now().Before(start.Add(time.Duration(*j.Spec.ActiveDeadlineSeconds) * time.Second))
 }
 
-// reasonsToFail are all that a Job may fail for.
+// reasonsToFail are all reasons for which a Job may fail.
 var reasonsToFail = []string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonPodFailurePolicy,
 	batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes, dependencyFailed, pendingTimeout}
 
-// mustFail reports whether there is a reason for the Job to fail.
+// mustFail reports whether the Job has any of these reasons to fail.
 func (l *ledger) mustFail(j *batchv1.Job) bool {
 	return slices.ContainsFunc(reasonsToFail, func(why string) bool { return l.justified(j, why) })
 }
@@ -49,7 +49,7 @@ func (l *ledger) justified(j *batchv1.Job, why string) bool {
 	case dependencyFailed:
 		return l.mayFailByDependency(j)
 	case pendingTimeout:
-		return askedNumber(j, pendingTimeoutSeconds) > 0 // no pod can be created: that is measured in memory
+		return annotatedNumber(j, pendingTimeoutSeconds) > 0 // Perhaps no pod can be created; the ledger does not record for how long.
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return j.Spec.MaxFailedIndexes != nil && l.failedIndexes(j) > int(*j.Spec.MaxFailedIndexes)
 	case batchv1.JobReasonFailedIndexes:
@@ -75,7 +75,7 @@ func (l *ledger) completed(j *batchv1.Job) bool {
 	return succeeded >= int(*j.Spec.Completions)
 }
 
-// failures that count against the backoff limit.
+// failures returns how many failed pods count towards the backoffLimit.
 func (l *ledger) failures(j *batchv1.Job) (n int) {
 	for _, p := range l.podsOf(j) {
 		f := l.fates[p.UID]
@@ -115,7 +115,7 @@ func (l *ledger) mayHaveFailed(j *batchv1.Job, index int) bool {
 	return failures > int(*j.Spec.BackoffLimitPerIndex)
 }
 
-// succeededIndexes are those of which a pod has succeeded in truth.
+// succeededIndexes returns the indexes of pods that have succeeded.
 func (l *ledger) succeededIndexes(j *batchv1.Job) map[int]bool {
 	set := map[int]bool{}
 	for _, p := range l.podsOf(j) {
@@ -126,7 +126,8 @@ func (l *ledger) succeededIndexes(j *batchv1.Job) map[int]bool {
 	return set
 }
 
-// failedIndexes counts those that have failed, or may be called so.
+// failedIndexes returns how many indexes have more failures than backoffLimitPerIndex allows, or a pod that fails its
+// index.
 func (l *ledger) failedIndexes(j *batchv1.Job) (n int) {
 	if j.Spec.BackoffLimitPerIndex == nil {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// creation is a pod that a process is about to create, seen with what the process knew when it decided to.
+// creation is a pod that a process is about to create, with what the process knew when it decided to.
 type creation struct {
 	*ledger
 	account *account
@@ -21,22 +21,22 @@ type creation struct {
 }
 
 var creationInvariants = []invariant[creation]{
-	{"no pod is created for a Job that is suspended, being deleted, settled, or another manager's", creation.isWanted},
+	{"no pod is created for a Job that is suspended, being deleted, decided, or another controller's", creation.isWanted},
 	{"a new pod has finalizer, owner and labels", creation.isComplete},
 	{"no more pods are active than spec.parallelism, and none is replaced before it ended if the policy says so", creation.fitsParallelism},
 	{"no more pods are active than successes are missing, and a work queue gets none after the first success", creation.fitsCompletions},
 	{"an index gets a pod if it has none and has not ended", creation.fitsIndex},
-	{"a new pod of an index carries all failures before it", creation.remembersFailures},
+	{"the annotation of a new pod of an index includes all failures before it", creation.recordsFailures},
 	{"a failed pod is replaced after the delay", creation.waits},
-	{"no pod is created before all has ended that the Job waits for", creation.isDue},
+	{"no pod is created before the Job's dependencies have finished", creation.isDue},
 }
 
-// possible are the versions of the Job that the process may have acted on.
-func (x creation) possible() []*batchv1.Job { return x.account.since(x.by.knows.job) }
+// possible returns the versions of the Job that the decision may be based on.
+func (x creation) possible() []*batchv1.Job { return x.account.since(x.by.knowledge.job) }
 
 func (x creation) isWanted() {
 	if !slices.ContainsFunc(x.possible(), func(j *batchv1.Job) bool {
-		return managed(j) && !suspended(j) && j.DeletionTimestamp == nil && !settled(j)
+		return managed(j) && !suspended(j) && j.DeletionTimestamp == nil && !isDecided(j)
 	}) {
 		x.Fail("a pod is created for a Job that wants none")
 	}
@@ -44,14 +44,14 @@ func (x creation) isWanted() {
 
 func (x creation) isComplete() {
 	p := x.made
-	if !held(p) || !controlledBy(p, x.account.now()) || !selects(x.account.now(), p) {
+	if !hasFinalizer(p) || !controlledBy(p, x.account.now()) || !selects(x.account.now(), p) {
 		x.Fail("a pod is created without finalizer, owner or labels")
 	}
 }
 
-// known returns the pods of the Job that the process knows, in their newest versions.
+// known returns the newest versions of those pods of the Job that the process knows.
 func (x creation) known(which func(*corev1.Pod) bool) (list []*corev1.Pod) {
-	for _, p := range x.by.knows.pods {
+	for _, p := range x.by.knowledge.pods {
 		f := x.fates[p.UID]
 		if x.belongs(p, x.account.now()) && which(f.last) {
 			list = append(list, f.last)
@@ -79,7 +79,7 @@ func (x creation) fitsParallelism() {
 func (x creation) fitsCompletions() {
 	j := x.account.now()
 	done := 0
-	if k := x.by.knows.job; k != nil && k.UID == j.UID {
+	if k := x.by.knowledge.job; k != nil && k.UID == j.UID {
 		done = int(k.Status.Succeeded) + len(uncounted(k).Succeeded)
 	}
 	if j.Spec.Completions == nil {
@@ -110,19 +110,19 @@ func (x creation) fitsIndex() {
 	if twins := x.known(func(p *corev1.Pod) bool { return x.alive(p) && indexOf(p) == i }); len(twins) > 0 {
 		x.Fail("index %d has pod %s and gets another", i, twins[0].Name)
 	}
-	if k := x.by.knows.job; k != nil && k.UID == x.account.now().UID &&
+	if k := x.by.knowledge.job; k != nil && k.UID == x.account.now().UID &&
 		(indexSet(k.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(k.Status.FailedIndexes, ""))[i]) {
 		x.Fail("index %d has ended and gets a pod", i)
 	}
 }
 
-// failures are the known failed pods, of one index where that matters.
+// failures returns the failed pods that the process knows; with a backoffLimitPerIndex, only those of the new pod's index.
 func (x creation) failures() []*corev1.Pod {
 	j := x.account.now()
 	var list []*corev1.Pod
-	for _, p := range x.by.knows.pods {
+	for _, p := range x.by.knowledge.pods {
 		f := x.fates[p.UID]
-		forgotten := f.discarded || f.letGo || x.strange(p) || x.handedOn(p) || x.by.knows.early[p.UID]
+		forgotten := f.discarded || f.unowned || x.isCountedElsewhere(p) || x.isCountedByPredecessor(p) || x.by.knowledge.early[p.UID]
 		if forgotten || !x.belongs(p, j) || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
@@ -136,41 +136,42 @@ func (x creation) failures() []*corev1.Pod {
 	return list
 }
 
-// strange tells that another process counted p, or discarded it, when it was told to end: no one can tell which.
-func (x creation) strange(p *corev1.Pod) bool {
+// isCountedElsewhere reports whether another process counted or discarded p while it was terminating: this process cannot
+// know which.
+func (x creation) isCountedElsewhere(p *corev1.Pod) bool {
 	f := x.fates[p.UID]
-	return (!ended(p) || !held(p)) && p.DeletionTimestamp != nil && f.releasedBy != x.by && (f.gone || f.releasedBy != nil)
+	return (!ended(p) || !hasFinalizer(p)) && p.DeletionTimestamp != nil && f.finalizerRemovedBy != x.by && (f.gone || f.finalizerRemovedBy != nil)
 }
 
-// handedOn tells that another process counted p, after it made a pod that carries the failure, and that no list has shown
-// that pod to this one.
-func (x creation) handedOn(p *corev1.Pod) bool {
-	by := x.fates[p.UID].releasedBy
+// isCountedByPredecessor reports whether another process counted p after it had created a pod whose annotation includes
+// the failure, and whether this process does not know that pod.
+func (x creation) isCountedByPredecessor(p *corev1.Pod) bool {
+	by := x.fates[p.UID].finalizerRemovedBy
 	if by == nil || by == x.by {
 		return false
 	}
 	for uid, f := range x.fates {
-		if indexOf(f.last) == indexOf(p) && carries(f.last) > carries(p) && x.by.knows.pods[uid] == nil {
+		if indexOf(f.last) == indexOf(p) && recordedFailures(f.last) > recordedFailures(p) && x.by.knowledge.pods[uid] == nil {
 			return true
 		}
 	}
 	return false
 }
 
-func (x creation) remembersFailures() {
+func (x creation) recordsFailures() {
 	if x.account.now().Spec.BackoffLimitPerIndex == nil {
 		return
 	}
 	for _, p := range x.failures() {
-		if carries(x.made) <= carries(p) && !x.goneWithAPod(p) && !x.hadTwin(p) {
-			x.Fail("index %d forgets the failure of %s", indexOf(p), p.Name)
+		if recordedFailures(x.made) <= recordedFailures(p) && !x.lostWithAnotherPod(p) && !x.hadTwin(p) {
+			x.Fail("the annotation of the new pod of index %d does not include the failure of %s", indexOf(p), p.Name)
 		}
 	}
 }
 
-// goneWithAPod tells that the index of p had another pod, which was to carry its failures, and that was discarded
-// or taken away.
-func (x creation) goneWithAPod(p *corev1.Pod) bool {
+// lostWithAnotherPod reports whether the index of p had another pod that was discarded, released or taken by another
+// owner. Its annotation may have been the only one that included the failure of p.
+func (x creation) lostWithAnotherPod(p *corev1.Pod) bool {
 	for _, f := range x.fates {
 		lost := f.discarded || !selects(x.account.now(), f.last) || !controlledBy(f.last, x.account.now())
 		if lost && indexOf(f.last) == indexOf(p) && f.last.UID != p.UID {
@@ -180,19 +181,19 @@ func (x creation) goneWithAPod(p *corev1.Pod) bool {
 	return false
 }
 
-// hadTwin tells that the index of p had another pod beside p or after it that does not know of its failure: a process
-// that did not know p made it. What is made after the twin goes by the twin.
+// hadTwin reports whether the index of p had another pod, at the same time or later, whose annotation does not include the
+// failure of p: a process created it that did not know p. Later pods of the index take the number from that pod.
 func (x creation) hadTwin(p *corev1.Pod) bool {
 	for _, f := range x.fates {
-		if f.last.UID != p.UID && indexOf(f.last) == indexOf(p) && carries(f.last) <= carries(p) && f.livedAfter(x.fates[p.UID], x.account.now()) {
+		if f.last.UID != p.UID && indexOf(f.last) == indexOf(p) && recordedFailures(f.last) <= recordedFailures(p) && f.livedAfter(x.fates[p.UID], x.account.now()) {
 			return true
 		}
 	}
 	return false
 }
 
-// carries is how many failures of its index a pod knows of.
-func carries(p *corev1.Pod) int {
+// recordedFailures returns how many failures of its index a pod has in its annotations.
+func recordedFailures(p *corev1.Pod) int {
 	counted, _ := strconv.Atoi(p.Annotations[batchv1.JobIndexFailureCountAnnotation])
 	ignored, _ := strconv.Atoi(p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation])
 	return counted + ignored
@@ -213,12 +214,12 @@ func (x creation) waits() {
 	for _, p := range x.failures() {
 		end := x.endOf(p)
 		perIndex := x.account.now().Spec.BackoffLimitPerIndex != nil
-		if (perIndex && (x.goneWithAPod(p) || x.hadTwin(p))) || (!perIndex && !end.After(lastSuccess)) {
+		if (perIndex && (x.lostWithAnotherPod(p) || x.hadTwin(p))) || (!perIndex && !end.After(lastSuccess)) {
 			continue
 		}
 		delay = min(max(2*delay, first), most)
 		if perIndex {
-			// Twins of an index, by a lost answer, do not carry each other's failures.
+			// Two pods of an index at a time, after a lost answer, do not include each other's failures.
 			delay = min(first, most)
 		}
 		if end.After(last) {
@@ -230,9 +231,9 @@ func (x creation) waits() {
 	}
 }
 
-// endOf is when a pod ended, or was first told to if that was before. Later news of it may not reach the controller.
+// endOf returns when a pod terminated, or was deleted if that was earlier: the controller may not see it terminate.
 func (l *ledger) endOf(p *corev1.Pod) time.Time {
-	if c := stuckSince(p); c != nil {
+	if c := pendingTimeoutOf(p); c != nil {
 		return c.LastTransitionTime.Time
 	}
 	end := p.CreationTimestamp.Time
@@ -246,7 +247,7 @@ func (l *ledger) endOf(p *corev1.Pod) time.Time {
 			end = c.State.Terminated.FinishedAt.Time
 		}
 	}
-	if told := l.fates[p.UID].toldAt; p.DeletionTimestamp != nil && (!ended(p) || told.Before(end)) {
+	if told := l.fates[p.UID].deletedAt; p.DeletionTimestamp != nil && (!ended(p) || told.Before(end)) {
 		return told
 	}
 	return end

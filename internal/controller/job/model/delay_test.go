@@ -9,12 +9,12 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestAFailedPodIsReplacedWhenItsDelayIsOver: no sooner and no later. On a real clock none but "no sooner" can be told,
-// since a slow machine is always later.
+// The simulated clock shows both that a pod is not replaced too early and that it is not replaced too late. With a real
+// clock, a slow machine would always be late.
 func TestAFailedPodIsReplacedWhenItsDelayIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		job *wrappers.JobWrapper
-		// seconds are the delays after each failure in a row.
+		// seconds are the delays after each of several failures.
 		seconds []int
 	}{
 		"doubling up to ten minutes":     {aJob(), []int{10, 20, 40, 80, 160, 320, 600, 600}},
@@ -56,11 +56,11 @@ func (w *world) failActivePod() {
 	w.exit(w.pod(p.Name), 1)
 }
 
-// moment is what the server takes for an answer here.
+// moment is the time between two rounds of requests.
 const moment = time.Millisecond
 
-// goOn lets time go by while the server answers.
-func (w *world) goOn(d time.Duration) {
+// passServing lets time pass while the server answers all requests.
+func (w *world) passServing(d time.Duration) {
 	for range d / moment {
 		w.Rest()
 		w.Pass(moment)
@@ -68,11 +68,11 @@ func (w *world) goOn(d time.Duration) {
 	w.Rest()
 }
 
-// expectPodAfter expects a pod after a delay from now, and none before.
+// expectPodAfter expects an active pod once the delay is over, and none before.
 func (w *world) expectPodAfter(delay time.Duration) {
 	const counting, answers = 2 * time.Second, 5 * moment
 	if delay > 0 {
-		w.goOn(counting) // Then nothing is left to do.
+		w.passServing(counting) // After that, nothing is left to do until the delay is over.
 		w.Pass(delay - counting - moment)
 		w.Rest()
 		if n := len(w.activePods()); n != 0 {
@@ -80,9 +80,9 @@ func (w *world) expectPodAfter(delay time.Duration) {
 		}
 		w.Pass(moment)
 	}
-	w.goOn(answers)
+	w.passServing(answers)
 	if n := len(w.activePods()); n != 1 {
 		w.Fail("%d pods after the delay of %s", n, delay)
 	}
-	w.goOn(time.Second - answers + counting) // The end of the next pod is a whole second.
+	w.passServing(time.Second - answers + counting) // So that the next pod ends at a full second.
 }

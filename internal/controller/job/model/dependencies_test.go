@@ -19,7 +19,7 @@ const (
 	dependencyFailed = "DependencyFailed"
 )
 
-// others are Jobs that the drawn one may wait for. Another manager has them, and they end as the history wants.
+// others are Jobs that the drawn one may depend on. They have an external controller: the history finishes them.
 var others = []string{"a", "b"}
 
 func drawDependencies(t *rapid.T, j *batchv1.Job) {
@@ -49,12 +49,13 @@ func awaited(j *batchv1.Job) map[string]string {
 	return asked
 }
 
-// satisfied reports whether the end of other, nil for none, is the one that is asked for, and opposed that it is not.
+// satisfied reports whether other has finished as end asks, and opposed whether it has finished otherwise. Other may be
+// nil.
 func satisfied(other *batchv1.Job, end string) bool {
 	return other != nil && (holds(other, batchv1.JobComplete) && end != "Failed" || holds(other, batchv1.JobFailed) && end != "Complete")
 }
 
-func opposed(other *batchv1.Job, end string) bool {
+func contradicted(other *batchv1.Job, end string) bool {
 	return other != nil && finished(other) && !satisfied(other, end)
 }
 
@@ -79,13 +80,13 @@ func (x statusWrite) followsDependencies() {
 		switch {
 		case holds(x.was, kind) && !holds(x.is, kind):
 			x.Fail("Job %s is waited for again", name)
-		case !holds(x.was, kind) && holds(x.is, kind) && !satisfied(x.by.found[name], end) && !x.endedMeanwhile(name, end):
+		case !holds(x.was, kind) && holds(x.is, kind) && !satisfied(x.by.liveJobs[name], end) && !x.endedMeanwhile(name, end):
 			x.Fail("Job %s was not %s when the controller asked for it, nor ended so while it was waited for", name, end)
 		}
 	}
 }
 
-// endedMeanwhile tells that a Job of that name had an end as asked since the one that waits was created.
+// endedMeanwhile reports whether a Job of that name finished as end asks after the dependent Job was created.
 func (x statusWrite) endedMeanwhile(name, end string) bool {
 	for _, a := range x.accounts {
 		for _, other := range a.versions {
@@ -103,11 +104,11 @@ func (x statusWrite) startsWhenDue() {
 	}
 }
 
-// mayFailByDependency tells that a Job which j waits for ended, at some time, as it should not.
+// mayFailByDependency reports whether a Job that j depends on has at some time finished otherwise than j asks.
 func (l *ledger) mayFailByDependency(j *batchv1.Job) bool {
 	for _, a := range l.accounts {
 		for _, other := range a.versions {
-			if end, asked := awaited(j)[other.Name]; asked && opposed(other, end) {
+			if end, asked := awaited(j)[other.Name]; asked && contradicted(other, end) {
 				return true
 			}
 		}
@@ -150,7 +151,7 @@ func (w *world) endOther(name string, kinds ...batchv1.JobConditionType) {
 	})
 }
 
-// endOthers has all end that is waited for. Nothing is left that keeps a Job waiting.
+// endOthers finishes all Jobs that the drawn one depends on, as it asks.
 func (w *world) endOthers() {
 	w.collectGarbage()
 	for _, name := range others {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Words for histories.
+// This file describes objects in histories.
 
 func describeStatus(j *batchv1.Job) string {
 	s := &j.Status

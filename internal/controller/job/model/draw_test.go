@@ -43,7 +43,7 @@ func drawJob(t *rapid.T) *batchv1.Job {
 		drawIndexed(t, j)
 	}
 	drawEnding(t, j)
-	drawAsked(t, j)
+	drawAnnotations(t, j)
 	return j
 }
 
@@ -77,7 +77,7 @@ func successRule(completions int) *rapid.Generator[batchv1.SuccessPolicyRule] {
 	})
 }
 
-// drawEnding draws what becomes of failures.
+// drawEnding draws what the Job does about failures.
 func drawEnding(t *rapid.T, j *batchv1.Job) {
 	perIndex := j.Spec.BackoffLimitPerIndex != nil
 	switch {

@@ -10,10 +10,10 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// checkEnd compares what the Jobs say with what became of their pods.
+// checkEnd compares the status, the failed pods and the results of finished Jobs with the ledger.
 func (l *ledger) checkEnd() {
 	for _, p := range l.started {
-		l.checkTold(p)
+		l.checkReported(p)
 	}
 	for _, j := range l.world.jobs.All() {
 		if managed(j) && finished(j) {
@@ -37,15 +37,15 @@ func (l *ledger) checkCounts(j *batchv1.Job) {
 	}
 }
 
-// deeds count what a process did, as far as it got to know of it.
+// deeds counts what a process did and got an answer for.
 type deeds struct {
-	// created pods, ended Jobs, and Jobs that were suspended or resumed.
+	// created counts pods, ended, suspended and resumed count Jobs.
 	created, ended, suspended, resumed int
-	// pods were counted and indexes ended.
+	// pods counts pods that were counted, indexes those that completed or failed.
 	pods, indexes int
 }
 
-// stored takes in a status that the process stored.
+// stored counts what is new in a status that the process stored.
 func (d *deeds) stored(was, is *batchv1.Job) {
 	if finished(is) {
 		d.ended++
@@ -76,19 +76,19 @@ func newIndexes(was, is string) (n int) {
 	return n
 }
 
-// checkTold compares events and metrics with what a process did: each thing is told once.
-func (l *ledger) checkTold(p *process) {
+// checkReported compares the events and metrics of a process with its deeds: each is reported once.
+func (l *ledger) checkReported(p *process) {
 	events, metrics := map[string]int{}, p.counters()
 	ends := 0
 	for _, e := range p.Events() {
 		events[e.Reason]++
-		if tellsEnd(e) {
+		if isEndEvent(e) {
 			ends++
 		}
 	}
-	for _, told := range []struct {
-		what       string
-		said, done int
+	for _, c := range []struct {
+		what           string
+		reported, done int
 	}{
 		{"events of ends", ends, p.deeds.ended},
 		{"finished Jobs in metrics", metrics["job_controller_jobs_finished_total"], p.deeds.ended},
@@ -98,19 +98,19 @@ func (l *ledger) checkTold(p *process) {
 		{"events Suspended", events["Suspended"], p.deeds.suspended},
 		{"events Resumed", events["Resumed"], p.deeds.resumed},
 	} {
-		if told.said != told.done {
-			l.Fail("controller %d: %d %s for %d", p.Number, told.said, told.what, told.done)
+		if c.reported != c.done {
+			l.Fail("controller %d: %d %s for %d", p.Number, c.reported, c.what, c.done)
 		}
 	}
 }
 
-// tellsEnd tells events of a Job's end from those of its pods, one of which may fail for the same reason.
-func tellsEnd(e simulated.Event) bool {
+// isEndEvent reports whether e is about the end of a Job. A pod may fail for the same reason as its Job.
+func isEndEvent(e simulated.Event) bool {
 	ofPod := e.Reason == pendingTimeout && strings.HasPrefix(e.Message, "Pod ")
 	return e.Reason == "Completed" || slices.Contains(reasonsToFail, e.Reason) && !ofPod
 }
 
-// counters adds up the series of each counter.
+// counters returns the sum over the series of each counter.
 func (p *process) counters() map[string]int {
 	sums := map[string]int{}
 	families, _ := p.metrics.Gather()

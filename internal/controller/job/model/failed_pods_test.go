@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce: nobody can know of what happens while a request is under way.
+// The controller cannot know what happens while its request is in progress.
 func TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(aJob().Annotation(failedPodsLimit, "1").Completions(2).Parallelism(2).BackoffLimit(0).Obj())
@@ -33,8 +33,8 @@ func TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce(t *testing.T) {
 	}
 }
 
-// failing is a Job that its first failure ends.
-func failing() *wrappers.JobWrapper { return aJob().BackoffLimit(0) }
+// failingJob returns a Job that fails with its first pod.
+func failingJob() *wrappers.JobWrapper { return aJob().BackoffLimit(0) }
 
 func (w *world) failOnlyPod() {
 	name := w.podNames()[0]
@@ -44,14 +44,14 @@ func (w *world) failOnlyPod() {
 
 func TestFailedPodsThatAreShownBeforeTheirJobAreNotForgotten(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(failing().Obj())
+		w.createJob(failingJob().Obj())
 		w.start(0, 0)
 		w.Rest()
 		w.failOnlyPod()
 		w.Rest()
 		w.Leave(w.Processes[0])
 		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Annotations = map[string]string{failedPodsLimit: "0"} })
-		w.start(0, 0) // The second one hears of the pods first.
+		w.start(0, 0) // The handlers of the second process get the pods first.
 		w.settle()
 	})
 	if why != nil {
@@ -61,7 +61,7 @@ func TestFailedPodsThatAreShownBeforeTheirJobAreNotForgotten(t *testing.T) {
 
 func TestAFailedPodThatIsShownAfterTheEndOfItsJobGoes(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(failing().Annotation(failedPodsLimit, "0").Obj())
+		w.createJob(failingJob().Annotation(failedPodsLimit, "0").Obj())
 		w.start(0, 0)
 		w.Rest()
 		w.failOnlyPod()

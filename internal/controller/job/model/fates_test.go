@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// What kubelets, the garbage collector and other controllers of a cluster do.
+// This file plays the kubelets, the garbage collector and other controllers of a cluster.
 
 func (w *world) run(p *corev1.Pod) {
 	if p.Status.Phase != corev1.PodPending || p.DeletionTimestamp != nil {
@@ -28,7 +28,7 @@ func (w *world) run(p *corev1.Pod) {
 	})
 }
 
-// exit ends the container of a pod that has a node.
+// exit terminates the container of a pod that has a node.
 func (w *world) exit(p *corev1.Pod, code int32) {
 	if ended(p) || p.Spec.NodeName == "" {
 		return
@@ -53,7 +53,7 @@ func notReady(p *corev1.Pod) {
 	}
 }
 
-// restart is a failure that the kubelet makes good by itself.
+// restart is a failure after which the kubelet restarts the container.
 func (w *world) restart(p *corev1.Pod) {
 	if p.Spec.RestartPolicy != corev1.RestartPolicyOnFailure || p.Status.Phase != corev1.PodRunning {
 		return
@@ -67,7 +67,7 @@ func disrupted(p *corev1.Pod) {
 		corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: simulated.Now()})
 }
 
-// evict is a kubelet that is short of something.
+// evict is an eviction by a kubelet whose node is short of a resource.
 func (w *world) evict(p *corev1.Pod) {
 	if ended(p) || p.Spec.NodeName == "" {
 		return
@@ -80,7 +80,7 @@ func (w *world) evict(p *corev1.Pod) {
 	})
 }
 
-// preempt announces the disruption and deletes the pod.
+// preempt sets the condition DisruptionTarget and deletes the pod.
 func (w *world) preempt(p *corev1.Pod) {
 	if ended(p) || p.DeletionTimestamp != nil {
 		return
@@ -95,8 +95,8 @@ func (w *world) deletePod(p *corev1.Pod, seconds int64) {
 	_ = w.pods.Delete(namespace, p.Name, p.UID, client.DeleteOptions{GracePeriodSeconds: &seconds})
 }
 
-// loseNode is a pod whose node is gone: the pod garbage collector declares it failed and deletes it by force.
-func (w *world) loseNode(p *corev1.Pod) {
+// removeNode removes the node of a pod: the pod garbage collector sets the pod's phase to Failed and force-deletes it.
+func (w *world) removeNode(p *corev1.Pod) {
 	if p.Spec.NodeName == "" {
 		return
 	}
@@ -110,8 +110,8 @@ func (w *world) loseNode(p *corev1.Pod) {
 	w.deletePod(p, 0)
 }
 
-// reap is a kubelet that deletes what has been told to end, and has; and the pod garbage collector, which declares failed
-// what was told to end before it had a node.
+// reap removes a deleted pod that has terminated, as its kubelet does. If a pod was deleted before it had a node, reap
+// sets its phase to Failed, as the pod garbage collector does.
 func (w *world) reap(p *corev1.Pod) {
 	if p.DeletionTimestamp != nil && !ended(p) && p.Spec.NodeName == "" {
 		w.Say("pod %s never had a node", p.Name)
@@ -123,7 +123,7 @@ func (w *world) reap(p *corev1.Pod) {
 	}
 }
 
-// collectGarbage goes once over everything, as the garbage collector of a cluster.
+// collectGarbage does for every object once what the garbage collector of a cluster does.
 func (w *world) collectGarbage() {
 	for _, p := range w.pods.All() {
 		ref := metav1.GetControllerOfNoCopy(p)
@@ -148,12 +148,12 @@ func (w *world) collectGarbage() {
 		}
 	}
 	for _, j := range w.jobs.All() {
-		w.letJobGo(j)
+		w.removeJobFinalizers(j)
 	}
 }
 
-// letJobGo ends a deletion whose pods are gone or orphaned.
-func (w *world) letJobGo(j *batchv1.Job) {
+// removeJobFinalizers removes the finalizers of a deleted Job once its pods are removed or orphaned.
+func (w *world) removeJobFinalizers(j *batchv1.Job) {
 	if j.DeletionTimestamp == nil || w.hasPods(j) {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// showOneByOne shows the pods' changes one at a time, and lets the controller do what it will after each.
+// showOneByOne shows the pods' changes one at a time, and serves the controller's requests after each.
 func (w *world) showOneByOne() {
 	p := w.process(0)
 	for p.pods.Behind() > 0 {
@@ -32,7 +32,7 @@ func TestAPodThatTheNextControllerIsShownLateIsNotCountedAgain(t *testing.T) {
 				happens(w, ends)
 				w.Leave(w.Processes[0])
 				w.Work()
-				w.start(0, w.pods.Since(0)-1) // It is shown the pod that runs on, as it was made.
+				w.start(0, w.pods.Since(0)-1) // Its list has only the first change: the first pod, just created.
 				w.Work()
 				w.showOneByOne()
 				if n := w.theJob().Status.Succeeded; n != 1 {

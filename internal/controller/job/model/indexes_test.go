@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// formatIndexes writes a set as the API documents it: "1,3-5".
+// formatIndexes formats indexes as the API documents it: "1,3-5".
 func formatIndexes(list []int) string {
 	list = slices.Sorted(slices.Values(list))
 	var parts []string
@@ -32,7 +32,7 @@ func formatIndexes(list []int) string {
 	return strings.Join(parts, ",")
 }
 
-// indexSet reads the same.
+// indexSet parses that format.
 func indexSet(s string) map[int]bool {
 	set := map[int]bool{}
 	if s == "" {
@@ -52,7 +52,7 @@ func indexSet(s string) map[int]bool {
 	return set
 }
 
-// indexOf is -1 for a pod without an index.
+// indexOf returns the index of a pod, or -1.
 func indexOf(p *corev1.Pod) int {
 	i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {

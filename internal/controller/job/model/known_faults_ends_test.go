@@ -12,8 +12,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// kubernetes/kubernetes#139428: while a replacement waited for its back-off, the status said that no pod was active and
-// one was ready. It was refused, and with it all that was to be counted.
+// kubernetes/kubernetes#139428: while a replacement waited for its backoff, the status had no active pod and one ready
+// pod. The API server refused it, so no pod was counted.
 func TestAJobIsCountedWhileAReplacementWaits(t *testing.T) {
 	for name, job := range map[string]*wrappers.JobWrapper{
 		"the delay of the Job":    aJob(),
@@ -28,7 +28,7 @@ func TestAJobIsCountedWhileAReplacementWaits(t *testing.T) {
 				if s.Active != 2 || *s.Ready != 2 {
 					w.Fail("%d pods are active and %d ready, want 2", s.Active, *s.Ready)
 				}
-				// The failure of an index is counted with the pod that takes its place.
+				// The failure of an index is counted when its replacement is created.
 				if perIndex := w.theJob().Spec.BackoffLimitPerIndex != nil; !perIndex && s.Failed != 1 {
 					w.Fail("%d pods have failed, want 1", s.Failed)
 				}
@@ -55,8 +55,8 @@ func TestABackOffOutlivesTheController(t *testing.T) {
 	}
 }
 
-// removeEnded is a pod garbage collector whose threshold is no pod at all.
-func (w *world) removeEnded() {
+// removeTerminated deletes all terminated pods, as a pod garbage collector with a threshold of 0 does.
+func (w *world) removeTerminated() {
 	for _, p := range w.pods.All() {
 		if ended(p) {
 			w.deletePod(p, 0)
@@ -72,10 +72,10 @@ func TestTheBackoffLimitEndsTheRetries(t *testing.T) {
 
 // kubernetes/kubernetes#111608: failed pods were removed before they were counted, and the retries never ended.
 func TestTheBackoffLimitHoldsThoughFailedPodsAreRemoved(t *testing.T) {
-	mustPlay(t, func(w *world) { w.retryInVain(6, w.removeEnded) })
+	mustPlay(t, func(w *world) { w.retryInVain(6, w.removeTerminated) })
 }
 
-// retryInVain has each pod of a Job fail, and expects as many as the limit allows retries, and one.
+// retryInVain lets every pod of a Job fail, and expects limit+1 pods.
 func (w *world) retryInVain(limit int32, afterEach func()) {
 	w.begin(aJob().BackoffLimit(limit))
 	for n := range limit + 1 {
@@ -94,8 +94,8 @@ func (w *world) retryInVain(limit int32, afterEach func()) {
 	}
 }
 
-// kubernetes/kubernetes#28486: the numbers of a status were those of the pods that were there. With each pod that was
-// removed they shrank, and the Job never completed.
+// kubernetes/kubernetes#28486: the status counted only the pods that existed. It counted fewer with each pod that was
+// removed, and the Job never completed.
 func TestAJobCompletesThoughItsPodsAreRemoved(t *testing.T) {
 	for name, mode := range map[string]batchv1.CompletionMode{"NonIndexed": batchv1.NonIndexedCompletion, "Indexed": batchv1.IndexedCompletion} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAJobCompletesThoughItsPodsAreRemoved(t *testing.T) {
 				w.begin(aJob().Completions(5).Parallelism(2).CompletionMode(mode))
 				for range 5 {
 					w.exitWith(0)
-					w.removeEnded()
+					w.removeTerminated()
 					w.catchUp()
 				}
 				w.settle()
@@ -115,7 +115,7 @@ func TestAJobCompletesThoughItsPodsAreRemoved(t *testing.T) {
 	}
 }
 
-// kubernetes/kubernetes#115844: a pod that took its time to end had another beside it. A Job can forbid that.
+// kubernetes/kubernetes#115844: a terminating pod had a replacement before it had terminated. A Job can forbid that.
 func TestAPodIsReplacedWhenThePolicySays(t *testing.T) {
 	for policy, pods := range map[batchv1.PodReplacementPolicy]int{batchv1.TerminatingOrFailed: 2, batchv1.Failed: 1} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestAPodIsReplacedWhenThePolicySays(t *testing.T) {
 	}
 }
 
-// kubernetes/kubernetes#134521: a Job that was resumed had a start from before; the status with the new one was refused
-// again and again. Servers with that fault take no start in place of another while a Job is not suspended.
+// kubernetes/kubernetes#134521: a Job that was resumed kept its old startTime, and the API server refused every status with
+// the new one. Servers with that bug do not allow another startTime while a Job is not suspended.
 func TestAJobIsResumedAtEveryStepOfItsSuspension(t *testing.T) {
 	for between := range 12 {
 		atEveryStep(t, func(w *world, step func() bool) {
@@ -170,7 +170,7 @@ func (w *world) suspend(on bool) {
 	_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = &on })
 }
 
-// kubernetes/kubernetes#112873: the last status of a Job met a conflict, and its end was measured twice.
+// kubernetes/kubernetes#112873: the last status of a Job had a conflict, and the metrics counted its end twice.
 func TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict(t *testing.T) {
 	atEveryStep(t, func(w *world, step func() bool) {
 		w.begin(aJob().Completions(2).Parallelism(2))
@@ -186,7 +186,7 @@ func TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict(t *testing.T) {
 	})
 }
 
-// kubernetes/kubernetes#129795: a controller that was not shown its own pods for minutes made them again.
+// kubernetes/kubernetes#129795: a controller created its own pods again when they were not cached for minutes.
 func TestNoMorePodsAreMadeHoweverLateTheInformerIs(t *testing.T) {
 	mustPlay(t, func(w *world) {
 		w.begin(aJob().Completions(5).Parallelism(3))
@@ -206,7 +206,7 @@ func TestNoMorePodsAreMadeHoweverLateTheInformerIs(t *testing.T) {
 	})
 }
 
-// kubernetes/kubernetes#110464: a pod that had succeeded was ended along with the Job that failed at the same moment.
+// kubernetes/kubernetes#110464: a pod that had succeeded was deleted with the others, as the Job failed at the same moment.
 func TestASuccessStaysThoughTheJobFailsAtTheSameMoment(t *testing.T) {
 	for name, codes := range map[string][]int32{"the failure first": {1, 0}, "the success first": {0, 1}} {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestASuccessStaysThoughTheJobFailsAtTheSameMoment(t *testing.T) {
 				w.catchUp()
 				for _, p := range w.pods.All() {
 					if p.Status.Phase == corev1.PodSucceeded && p.DeletionTimestamp != nil {
-						w.Fail("pod %s is told to end and has succeeded", p.Name)
+						w.Fail("pod %s is deleted and has succeeded", p.Name)
 					}
 				}
 				w.settle()

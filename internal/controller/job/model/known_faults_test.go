@@ -12,9 +12,9 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// Faults that other Job controllers have had, played here: docs/jobs.md lists them with their numbers.
+// This file plays bugs that other Job controllers have had; docs/jobs.md lists them.
 
-// mustPlay fails the test with the history, where that broke.
+// mustPlay plays a history and fails the test if it fails.
 func mustPlay(t *testing.T, happens func(*world)) {
 	t.Helper()
 	if why := play(t, happens); why != nil {
@@ -22,19 +22,19 @@ func mustPlay(t *testing.T, happens func(*world)) {
 	}
 }
 
-// open creates a Job, and starts a controller.
+// open creates a Job and starts a controller.
 func (w *world) open(job *wrappers.JobWrapper) {
 	w.createJob(job.Obj())
 	w.start(0, 0)
 }
 
-// begin opens a Job and lets its first pods be made.
+// begin opens a Job and lets the controller create its first pods.
 func (w *world) begin(job *wrappers.JobWrapper) {
 	w.open(job)
 	w.catchUp()
 }
 
-// catchUp lets the controller do all that it does within a few seconds: a status may be put off for one.
+// catchUp lets the controller do all that it does within a few seconds: a status write may be delayed by one.
 func (w *world) catchUp() {
 	for range 4 {
 		w.Rest()
@@ -43,7 +43,7 @@ func (w *world) catchUp() {
 	w.Rest()
 }
 
-// exitWith ends the active pods with these codes, the others run on.
+// exitWith starts the active pods and terminates the first of them with these exit codes.
 func (w *world) exitWith(codes ...int32) {
 	for i, p := range w.activePods() {
 		w.run(p)
@@ -55,16 +55,15 @@ func (w *world) exitWith(codes ...int32) {
 
 func (w *world) theJob() *batchv1.Job { return w.job(jobName) }
 
-// touch changes the Job in a way that means nothing: the controller has to look again, and status writes that are under
-// way meet a conflict.
+// touch changes a label of the Job: the controller has to sync again, and a status write in progress has a conflict.
 func (w *world) touch() {
 	_ = w.updateJob(jobName, func(j *batchv1.Job) {
 		j.Labels = map[string]string{"touched": time.Now().UTC().Format("150405.000"), "at": j.ResourceVersion}
 	})
 }
 
-// atEveryStep plays a history once for each request that the controller sends in it: before is how many are served
-// first. It ends with the history that has no request left at that step.
+// atEveryStep plays a history once for each request that the controller sends in it: step serves one more request in each
+// history. The last history is the one that has no request left at that step.
 func atEveryStep(t *testing.T, happens func(w *world, step func() bool)) {
 	t.Helper()
 	const enough = 200
@@ -85,7 +84,7 @@ func atEveryStep(t *testing.T, happens func(w *world, step func() bool)) {
 	}
 }
 
-// serveSome serves n requests while news flow, and returns whether there were as many.
+// serveSome serves n requests and shows all changes. It reports whether there were that many requests.
 func (w *world) serveSome(n int) bool {
 	idle := 0
 	for n > 0 {
@@ -95,7 +94,7 @@ func (w *world) serveSome(n int) bool {
 			if idle++; idle > 5 {
 				return false
 			}
-			w.Pass(time.Second) // A status may be put off.
+			w.Pass(time.Second) // A status write may be delayed.
 			continue
 		}
 		w.Serve(waiting[0], simulated.NoFault)
@@ -160,14 +159,14 @@ func TestFailuresAreCountedOnceWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
-// kubernetes/kubernetes#109429: a Job was deleted before the finalizers of its pods were gone, and nothing took them off.
+// kubernetes/kubernetes#109429: a Job was deleted before the finalizers of its pods were removed, and they never were.
 func TestNoPodOfADeletedJobKeepsItsFinalizer(t *testing.T) {
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan} {
 		for name, relieve := range map[string]func(*world){
 			"seen by its controller": func(*world) {},
 			"seen by the next controller": func(w *world) {
 				w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
-				w.collectGarbage() // It is not there when the Job goes.
+				w.collectGarbage() // No controller runs when the Job is removed.
 				w.start(0, 0)
 			},
 		} {
@@ -180,7 +179,7 @@ func TestNoPodOfADeletedJobKeepsItsFinalizer(t *testing.T) {
 						w.serveSome(between)
 						w.deleteJob(jobName, how)
 						relieve(w)
-						w.settle() // It expects that no finalizer is left.
+						w.settle() // It fails if a pod keeps its finalizer.
 					})
 				}
 			})
@@ -188,8 +187,8 @@ func TestNoPodOfADeletedJobKeepsItsFinalizer(t *testing.T) {
 	}
 }
 
-// kubernetes/kubernetes#125410: a pod that was listed as succeeded turned Failed, was listed once more, and no status was
-// taken any more. The other way round is kubernetes/kubernetes#111646.
+// kubernetes/kubernetes#125410: a pod that was listed as succeeded turned Failed and was listed again, and from then on the
+// API server refused every status. The other way round is kubernetes/kubernetes#111646.
 func TestAPodWhosePhaseTurnsIsCountedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		mode              batchv1.CompletionMode
@@ -210,7 +209,7 @@ func TestAPodWhosePhaseTurnsIsCountedOnce(t *testing.T) {
 				w.serveUntil("modify pod")
 				first := w.pod(w.podNames()[0])
 				w.pods.Change(first, func(p *corev1.Pod) { p.Status.Phase = c.turned })
-				for range 3 { // The finalizer stays until the turn has been seen.
+				for range 3 { // The finalizer is not removed before the controller has seen the new phase.
 					w.Inform()
 					w.serveUntil("modify pod")
 					w.Serve(w.Waiting()[0], simulated.Refused)

@@ -14,56 +14,59 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// ledger keeps the books of a history: what the server saw, who did it, and what nobody may forget.
+// ledger records a history: every version that the server stored, and which process wrote it.
 type ledger struct {
 	*world
-	// accounts are those of Jobs, fates those of pods.
+	// accounts are the records of Jobs, fates those of pods.
 	accounts map[types.UID]*account
 	fates    map[types.UID]*fate
-	// statusBy tells who stored a status, by the version.
+	// statusBy is the process that stored the status of a Job, by its version.
 	statusBy map[int]*process
 }
 
-// account is one Job's.
+// account is the record of one Job.
 type account struct {
-	// versions are all that was stored, oldest first.
+	// versions are all versions that were stored, oldest first.
 	versions []*batchv1.Job
-	// listed pods were in uncountedTerminatedPods; counted ones have left it.
+	// succeeded and failed are the pods that have been in uncountedTerminatedPods; counted are those that have left it.
 	succeeded, failed, counted map[types.UID]bool
 }
 
-// fate is what became of a pod.
+// fate is the record of one pod.
 type fate struct {
-	// last is the newest version; gone tells that it is the last.
+	// last is the newest version; gone means that the pod was removed.
 	last *corev1.Pod
 	gone bool
-	// born, told and over are the versions with which the pod came, was told to end and ended; 0 is not yet.
-	born, told, over int
-	// toldAt is when it was told to end, and toldBy the process that did; nil for others.
-	toldAt time.Time
-	toldBy *process
-	// owner was the last Job to control it.
+	// created, told and terminated are the server's versions when the pod was created, deleted, and terminated or removed; 0
+	// if not yet.
+	created, deleted, terminated int
+	// deletedAt is when the pod was deleted, and deletedBy the process that deleted it; nil if it was another client.
+	deletedAt time.Time
+	deletedBy *process
+	// owner is the last Job that controlled the pod.
 	owner types.UID
-	// succeeded pods did, whatever their phase has turned to.
+	// succeeded means that the pod was Succeeded once, even if its phase has changed since.
 	succeeded bool
-	// toldToEnd pods were deleted before they succeeded.
-	toldToEnd bool
-	// discarded pods were not needed any more; wasted ones had just ended or been deleted, which the controller did not know.
+	// deletedEarly means that the pod was deleted before it succeeded.
+	deletedEarly bool
+	// discarded means that a process removed the finalizer uncounted, as the pod was not needed any more; wasted, that the pod
+	// had just terminated or been deleted, which the process did not know.
 	discarded, wasted bool
-	// letGo pods had no Job, did not match the selector, as the controller knew them, or had an index beyond the Job's.
-	letGo bool
-	// releasedBy took the finalizer off, and got to know that it did.
-	releasedBy   *process
-	releaseKnown bool
+	// unowned means that the finalizer was removed from a pod without a Job, or, as far as the process knew, with labels
+	// that the selector did not match or with an index beyond the Job's.
+	unowned bool
+	// finalizerRemovedBy is the process that removed the finalizer; removalKnown means that it got the answer.
+	finalizerRemovedBy *process
+	removalKnown       bool
 }
 
-// livedAfter tells that f had not come to its end, as j judges, when other came.
+// livedAfter reports whether f was alive after other was created, by the rules of j.
 func (f *fate) livedAfter(other *fate, j *batchv1.Job) bool {
-	end := f.over
-	if judgesTerminating(j) && f.told > 0 && (end == 0 || f.told < end) {
-		end = f.told
+	end := f.terminated
+	if judgesTerminating(j) && f.deleted > 0 && (end == 0 || f.deleted < end) {
+		end = f.deleted
 	}
-	return end == 0 || end > other.born
+	return end == 0 || end > other.created
 }
 
 func newLedger(w *world) *ledger {
@@ -77,7 +80,7 @@ func (a *account) before(j *batchv1.Job) *batchv1.Job {
 	return a.versions[slices.IndexFunc(a.versions, func(v *batchv1.Job) bool { return simulated.VersionOf(v) == simulated.VersionOf(j) })-1]
 }
 
-// since returns the versions that a process may have acted on: the one it knew and all later ones.
+// since returns the versions that a decision of a process may be based on: the one it knew and all later ones.
 func (a *account) since(known *batchv1.Job) []*batchv1.Job {
 	if known == nil || known.UID != a.now().UID {
 		return a.versions
@@ -89,7 +92,7 @@ func (a *account) since(known *batchv1.Job) []*batchv1.Job {
 	return a.versions[first:]
 }
 
-// wroteJob and wrotePod keep the books and check what a write of a controller must satisfy.
+// wroteJob and wrotePod record a write and, if a process wrote, check the invariants.
 func (l *ledger) wroteJob(was, is *batchv1.Job) {
 	if is == nil {
 		return
@@ -116,26 +119,26 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	writer, p := l.of(l.Writer), cmp.Or(is, was)
 	f := l.fates[p.UID]
 	if f == nil {
-		f = &fate{born: l.Server.Version()}
+		f = &fate{created: l.Server.Version()}
 		l.fates[p.UID] = f
 	}
 	if is != nil {
 		f.last = is
 	}
 	f.gone = is == nil
-	if f.told == 0 && (f.gone || is.DeletionTimestamp != nil) {
-		f.told, f.toldAt, f.toldBy = l.Server.Version(), simulated.Now().Time, writer
+	if f.deleted == 0 && (f.gone || is.DeletionTimestamp != nil) {
+		f.deleted, f.deletedAt, f.deletedBy = l.Server.Version(), simulated.Now().Time, writer
 	}
-	if f.over == 0 && (f.gone || ended(is)) {
-		f.over = l.Server.Version()
+	if f.terminated == 0 && (f.gone || ended(is)) {
+		f.terminated = l.Server.Version()
 	}
 	f.succeeded = f.succeeded || (is != nil && is.Status.Phase == corev1.PodSucceeded)
-	f.toldToEnd = f.toldToEnd || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
-	if was != nil && held(was) && (is == nil || !held(is)) {
-		f.releasedBy = writer
+	f.deletedEarly = f.deletedEarly || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
+	if was != nil && hasFinalizer(was) && (is == nil || !hasFinalizer(is)) {
+		f.finalizerRemovedBy = writer
 	}
-	if was != nil && is != nil && !held(was) && held(is) {
-		// It is adopted again, and will count after all.
+	if was != nil && is != nil && !hasFinalizer(was) && hasFinalizer(is) {
+		// It is adopted again, and is counted after all.
 		f.discarded, f.wasted = false, false
 	}
 	if writer != nil && was != nil {
@@ -149,7 +152,7 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	}
 }
 
-// carrying looks at a pod that is about to come into being.
+// carrying checks the invariants for a pod that is about to be created.
 func (l *ledger) carrying(r *simulated.Request) {
 	if r.What() != "create pod" {
 		return
@@ -162,8 +165,9 @@ func (l *ledger) carrying(r *simulated.Request) {
 	}
 }
 
-// foreign reports whether p is controlled by something that is no Job.
-func (l *ledger) foreign(p *corev1.Pod) bool {
+// isOfAnotherController reports whether another controller owns p: its owner is no Job, or a Job with another
+// spec.managedBy.
+func (l *ledger) isOfAnotherController(p *corev1.Pod) bool {
 	ref := metav1.GetControllerOfNoCopy(p)
 	if ref == nil {
 		return false
@@ -181,18 +185,18 @@ func (l *ledger) scaled(j *batchv1.Job) bool {
 	})
 }
 
-// everFailed reports whether a controller could at some time see p as a failure of j.
+// everFailed reports whether p has been a failure of j at some time.
 func (l *ledger) everFailed(j *batchv1.Job, p *corev1.Pod) bool {
-	return failedPod(j, p) || (judgesTerminating(j) && l.fates[p.UID].toldToEnd)
+	return failedPod(j, p) || (judgesTerminating(j) && l.fates[p.UID].deletedEarly)
 }
 
-// belongs tells that p, as a process knows it, is a pod of j, and still is.
+// belongs reports whether j controls p, as a process knows it, and its newest version.
 func (l *ledger) belongs(p *corev1.Pod, j *batchv1.Job) bool {
 	last := l.fates[p.UID].last
 	return controlledBy(p, j) && controlledBy(last, j) && selects(j, last)
 }
 
-// podsOf returns the newest versions of all pods, gone or not, that j controls or controlled last.
+// podsOf returns the newest versions of all pods, removed or not, that j was the last Job to control.
 func (l *ledger) podsOf(j *batchv1.Job) (list []*corev1.Pod) {
 	for _, f := range l.fates {
 		if f.owner == j.UID {

@@ -1,13 +1,13 @@
 // Package model_test drives the real Job controller through random histories on a simulated API server.
 //
-// The server (test/simulated) keeps versions, preconditions, finalizers and graceful deletion as a real one does, and
-// answers a request only when the test lets it; informers tell only what the test lets them. So everything that can go
-// wrong between a controller and its server can be made to: writes refused, carried out without an answer, out of
-// order; news late, repeated, compressed; the controller killed between any two writes, or two of them at a time. The
-// clock is synctest's.
+// The server (test/simulated) has versions, preconditions, finalizers and graceful deletion as a real one does. It
+// answers a request, and its informers receive a change, only when the test wants it. So a history has everything that can
+// go wrong between a controller and its server: writes that are refused, that succeed without an answer, or that come in
+// another order; changes that are cached late, received again, or several as one; a controller that is killed between two
+// writes, or two controllers at a time. The clock is synctest's.
 //
-// What must hold at each write is in three lists of invariants (status_, pod_ and creation_invariants_test.go), what
-// must hold at the end in end_test.go. They know the API from its documentation (oracle_test.go), not from the code.
+// Three lists of invariants must hold at each write (status_, pod_ and creation_invariants_test.go); end_test.go says what
+// must hold at the end. They follow the documentation of the API (oracle_test.go), not the code.
 //
 //	go test ./internal/controller/job/model                      a few hundred histories, others each time
 //	go test ./internal/controller/job/model -rapid.checks=25000  many
@@ -71,7 +71,7 @@ func TestAnOrphanThatAFormerControllerCountedIsNotAdoptedAnew(t *testing.T) {
 		w.Pass(time.Second)
 		w.Work()
 		w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
-		// The lists are from before the orphan was adopted, counted and released.
+		// The lists are older than the adoption, the count and the removal of the finalizer.
 		w.start(2, 2)
 		w.settle()
 	})
@@ -87,12 +87,13 @@ func TestAPodOfAnIndexThatAListBringsTogetherWithTheEndOfTheOneBeforeIsNotMadeAg
 		w.Work()
 		w.Leave(w.Processes[0])
 		first := w.podNames()[0]
-		w.start(0, 1) // It does not know the pod, and makes another.
+		w.start(0, 1) // Its list lacks the pod, so it creates another.
 		w.run(w.pod(first))
 		w.exit(w.pod(first), 1)
 		w.Rest()
 		w.Leave(w.Processes[0])
-		w.start(0, 2) // It knows the first pod only, until it hears that this was released: before it hears of the other.
+		// Its list has the first pod only. After the relist, its handlers get that pod without its finalizer before the other.
+		w.start(0, 2)
 		w.process(0).pods.Relist()
 		w.Rest()
 		if w.process(0).deeds.created > 0 {

@@ -10,11 +10,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The oracle knows the Job API from its documentation, and nothing of the code that is tested.
+// The oracle is the Job API as its documentation describes it. It uses none of the code that is tested.
 
 func holds(j *batchv1.Job, kind batchv1.JobConditionType) bool { return reason(j, kind) != "" }
 
-// reason of a condition that is true; of one without a reason, its type.
+// reason returns the reason of a condition that is true, or its type if it has none. It returns "" for any other condition.
 func reason(j *batchv1.Job, kind batchv1.JobConditionType) string {
 	for _, c := range j.Status.Conditions {
 		if c.Type == kind && c.Status == corev1.ConditionTrue {
@@ -31,8 +31,8 @@ func finished(j *batchv1.Job) bool {
 	return holds(j, batchv1.JobComplete) || holds(j, batchv1.JobFailed)
 }
 
-// settled tells that how the Job ends is decided.
-func settled(j *batchv1.Job) bool {
+// isDecided reports whether the status says how the Job will finish.
+func isDecided(j *batchv1.Job) bool {
 	return holds(j, batchv1.JobSuccessCriteriaMet) || holds(j, batchv1.JobFailureTarget) || finished(j)
 }
 
@@ -46,7 +46,9 @@ func indexed(j *batchv1.Job) bool {
 
 func suspended(j *batchv1.Job) bool { return ptr.Deref(j.Spec.Suspend, false) }
 
-func held(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) }
+func hasFinalizer(p *corev1.Pod) bool {
+	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
+}
 
 func active(p *corev1.Pod) bool { return !ended(p) && p.DeletionTimestamp == nil }
 
@@ -60,7 +62,7 @@ func selects(j *batchv1.Job, p *corev1.Pod) bool {
 	return err == nil && s.Matches(labels.Set(p.Labels))
 }
 
-// judged is the action of the first rule of the pod failure policy that matches a failed pod; Count where none does.
+// judged returns the action of the first rule of the pod failure policy that matches a failed pod, or Count.
 func judged(j *batchv1.Job, p *corev1.Pod) batchv1.PodFailurePolicyAction {
 	if j.Spec.PodFailurePolicy != nil {
 		for _, r := range j.Spec.PodFailurePolicy.Rules {
@@ -93,12 +95,12 @@ func matchesCondition(want []batchv1.PodFailurePolicyOnPodConditionsPattern, p *
 	return false
 }
 
-// judgesTerminating tells that a pod counts as failed as soon as it is told to end.
+// judgesTerminating reports whether a terminating pod of the Job counts as failed.
 func judgesTerminating(j *batchv1.Job) bool {
 	return j.Spec.PodFailurePolicy == nil && ptr.Deref(j.Spec.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.TerminatingOrFailed
 }
 
-// failedPod reports whether p is a failure of the Job as it stands.
+// failedPod reports whether this version of p is a failure of the Job.
 func failedPod(j *batchv1.Job, p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed ||
 		(p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded && judgesTerminating(j))

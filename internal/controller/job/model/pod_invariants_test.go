@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// podWrite is a change that a controller makes to a pod; is is nil if the pod goes with it.
+// podWrite is a change that a controller makes to a pod; is is nil if the pod is removed by it.
 type podWrite struct {
 	*ledger
 	by      *process
@@ -18,19 +18,19 @@ type podWrite struct {
 
 var podInvariants = []invariant[podWrite]{
 	{"pods of other owners are left alone", podWrite.isOurs},
-	{"a finalizer goes when its pod is accounted for, discarded with reason, or nobody's", podWrite.releasesAccounted},
-	{"a pod is told to end for a reason", podWrite.endsForAReason},
+	{"a finalizer is removed if its pod is accounted for, not needed any more, or has no owner", podWrite.removesFinalizerOfCounted},
+	{"a pod is deleted for a reason", podWrite.endsForAReason},
 	{"a pod that has failed is removed if newer ones make up the limit, and it is counted", podWrite.isSurplusFailure},
-	{"a pod is failed if it has not started in time", podWrite.isStuck},
+	{"a pod is failed if it has not started in time", podWrite.isPendingTooLong},
 }
 
 func (x podWrite) isOurs() {
-	if known := x.by.knows.oldest(x.was.UID); x.foreign(x.was) && known != nil && x.foreign(known) {
+	if known := x.by.knowledge.oldest(x.was.UID); x.isOfAnotherController(x.was) && known != nil && x.isOfAnotherController(known) {
 		x.Fail("controller %d changes pod %s, which is not its own", x.by.Number, x.was.Name)
 	}
 }
 
-// job returns the Job that controls the pod, if it is there.
+// job returns the Job that controls the pod, or nil if it does not exist.
 func (x podWrite) job() *batchv1.Job {
 	ref := metav1.GetControllerOfNoCopy(x.was)
 	if ref == nil {
@@ -42,14 +42,14 @@ func (x podWrite) job() *batchv1.Job {
 	return nil
 }
 
-func (x podWrite) releasesAccounted() {
-	if !held(x.was) || (x.is != nil && held(x.is)) {
+func (x podWrite) removesFinalizerOfCounted() {
+	if !hasFinalizer(x.was) || (x.is != nil && hasFinalizer(x.is)) {
 		return
 	}
 	j := x.job()
 	f := x.fates[x.was.UID]
-	f.letGo = j == nil || x.letGo(j) || x.beyond(j)
-	if j == nil || j.DeletionTimestamp != nil || finished(j) || f.letGo || x.accounted(j) {
+	f.unowned = j == nil || x.isUnselected(j) || x.isBeyondCompletions(j)
+	if j == nil || j.DeletionTimestamp != nil || finished(j) || f.unowned || x.accounted(j) {
 		return
 	}
 	if !x.mayDiscard(j) {
@@ -58,22 +58,22 @@ func (x podWrite) releasesAccounted() {
 	f.discarded, f.wasted = true, ended(x.was) || x.was.DeletionTimestamp != nil
 }
 
-// letGo tells that the Job's selector does not match the pod, or did not when the process looked.
-func (x podWrite) letGo(j *batchv1.Job) bool {
-	return slices.ContainsFunc(append(x.by.knows.versions(x.was.UID), x.was), func(p *corev1.Pod) bool { return !selects(j, p) })
+// isUnselected reports whether the selector does not match the pod, or a version of it that the process may have used.
+func (x podWrite) isUnselected(j *batchv1.Job) bool {
+	return slices.ContainsFunc(append(x.by.knowledge.versions(x.was.UID), x.was), func(p *corev1.Pod) bool { return !selects(j, p) })
 }
 
-// accounted reports whether the stored status says what became of the pod, or will never say anything.
+// accounted reports whether the stored status lists or counts the pod, or never will.
 func (x podWrite) accounted(j *batchv1.Job) bool {
-	// A pod that was listed some time ago may have lost its owner since, and been adopted again.
+	// A pod that was listed in an older version may have lost its owner and been adopted again.
 	if slices.ContainsFunc(x.accounts[j.UID].versions, func(j *batchv1.Job) bool {
 		listed := uncounted(j)
 		return slices.Contains(listed.Succeeded, x.was.UID) || slices.Contains(listed.Failed, x.was.UID)
 	}) {
 		return true
 	}
-	if known := x.by.knows.oldest(x.was.UID); settled(j) && known != nil && !ended(known) {
-		// The Job's end does not wait for it.
+	if known := x.by.knowledge.oldest(x.was.UID); isDecided(j) && known != nil && !ended(known) {
+		// The Job finishes without this pod's success or failure.
 		return true
 	}
 	if x.was.Status.Phase == corev1.PodFailed && judged(j, x.was) == batchv1.PodFailurePolicyActionIgnore {
@@ -87,9 +87,9 @@ func (x podWrite) accounted(j *batchv1.Job) bool {
 		(indexSet(j.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(j.Status.FailedIndexes, ""))[i])
 }
 
-// beyond tells that the Job, as the process could know it, has no index for the pod.
-func (x podWrite) beyond(j *batchv1.Job) bool {
-	return indexed(j) && slices.ContainsFunc(x.accounts[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
+// isBeyondCompletions reports whether a version of the Job that the process may have used does not have the pod's index.
+func (x podWrite) isBeyondCompletions(j *batchv1.Job) bool {
+	return indexed(j) && slices.ContainsFunc(x.accounts[j.UID].since(x.by.knowledge.job), func(j *batchv1.Job) bool {
 		return indexOf(x.was) < 0 || indexOf(x.was) >= int(*j.Spec.Completions)
 	})
 }
@@ -103,14 +103,14 @@ func (x podWrite) endsForAReason() {
 	}
 }
 
-// mayDiscard reports whether, as the process could know it, the pod is active and shall not be.
+// mayDiscard reports whether the process may know the pod as active and a version of the Job by which it must not be.
 func (x podWrite) mayDiscard(j *batchv1.Job) bool {
-	known := x.by.knows.oldest(x.was.UID)
+	known := x.by.knowledge.oldest(x.was.UID)
 	if known == nil || !active(known) {
 		return false
 	}
-	return slices.ContainsFunc(x.accounts[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
-		return suspended(j) || settled(j) || x.surplus(j) || x.mustFail(j) || x.justified(j, batchv1.JobReasonSuccessPolicy)
+	return slices.ContainsFunc(x.accounts[j.UID].since(x.by.knowledge.job), func(j *batchv1.Job) bool {
+		return suspended(j) || isDecided(j) || x.surplus(j) || x.mustFail(j) || x.justified(j, batchv1.JobReasonSuccessPolicy)
 	})
 }
 
@@ -120,12 +120,12 @@ func (x podWrite) surplus(j *batchv1.Job) bool {
 		if f.owner == j.UID && f.last.Status.Phase == corev1.PodSucceeded {
 			succeeded++
 		}
-		p := x.by.knows.oldest(uid)
+		p := x.by.knowledge.oldest(uid)
 		if p == nil || (f.owner != j.UID && !controlledBy(p, j)) {
 			continue
 		}
-		// The process has discarded it, unless it failed to and knows that.
-		going := f.discarded && f.releasedBy == x.by && held(p)
+		// The process has discarded this pod, unless the write failed and the process knows that.
+		going := f.discarded && f.finalizerRemovedBy == x.by && hasFinalizer(p)
 		if active(p) && !going && uid != x.was.UID {
 			others++
 			if indexOf(p) == indexOf(x.was) {

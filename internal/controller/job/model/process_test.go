@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// listLimit bounds uncountedTerminatedPods, so low that histories get there.
+	// listLimit bounds uncountedTerminatedPods; it is so low that histories reach it.
 	listLimit = 3
-	// perSync bounds the pods that one sync creates or removes.
+	// perSync bounds how many pods one sync creates or deletes.
 	perSync = 4
 )
 
 // process is one run of the real controller, and what it knows and did.
 type process struct {
 	*simulated.Process
-	jobs    *simulated.Informer[*batchv1.Job]
-	pods    *simulated.Informer[*corev1.Pod]
-	metrics *prometheus.Registry
-	knows   *knowledge
-	deeds   deeds
-	// found are the Jobs that it asked for, as they were when it did so last.
-	found map[string]*batchv1.Job
-	// asked are the versions of the pods that it asked for.
-	asked map[string]string
+	jobs      *simulated.Informer[*batchv1.Job]
+	pods      *simulated.Informer[*corev1.Pod]
+	metrics   *prometheus.Registry
+	knowledge *knowledge
+	deeds     deeds
+	// liveJobs are the Jobs that it last read live, by name.
+	liveJobs map[string]*batchv1.Job
+	// livePods are the resource versions of the pods that it last read live, by name.
+	livePods map[string]string
 }
 
 func newProcess(p *simulated.Process) *process {
-	return &process{Process: p, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
-		found: map[string]*batchv1.Job{}, asked: map[string]string{}}
+	return &process{Process: p, metrics: prometheus.NewRegistry(), knowledge: newKnowledge(),
+		liveJobs: map[string]*batchv1.Job{}, livePods: map[string]string{}}
 }
 
 // connection is what one process uses.
@@ -54,80 +54,80 @@ func (c connection) Jobs() client.Resource[*batchv1.Job]                 { retur
 func (c connection) Pods() client.Resource[*corev1.Pod]                  { return c.pods }
 func (c connection) ResultSlices() client.Resource[*stintv1.ResultSlice] { return c.slices }
 
-// begin makes a controller on lists that are late by some changes, and returns what runs it. The list of Jobs is not older
-// than that of pods: who does not know how a Job ended cannot be blamed for going on with it.
+// begin returns a function that runs a controller whose first lists lack the newest changes. The list of Jobs is not older
+// than that of pods: a controller cannot be blamed for syncing a Job that it does not know to be finished.
 func (p *process) begin(w *world, lateJobs, latePods int) func(context.Context) error {
 	c := connection{simulated.Of(p.Process, w.jobs), simulated.Of(p.Process, w.pods), simulated.Of(p.Process, w.slices)}
 	p.jobs, p.pods = simulated.InformerOf(c.jobs), simulated.InformerOf(c.pods)
-	p.knows.shown = p.pods.GetStore()
+	p.knowledge.cache = p.pods.GetStore()
 	run := job.New(c, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
 	}).Run
-	listen(p.jobs, p.knows.toldJob, p.knows.lose)
-	listen(p.pods, p.knows.toldPod, p.knows.lose)
+	listen(p.jobs, p.knowledge.observeJob, p.knowledge.observeDeletion)
+	listen(p.pods, p.knowledge.observePod, p.knowledge.observeDeletion)
 	p.pods.List(latePods)
 	if p.Number%2 == 0 {
-		p.pods.Tell(p.pods.Untold()) // Lists arrive in any order.
+		p.pods.Tell(p.pods.Untold()) // The list of either kind may arrive first.
 	}
 	p.jobs.List(min(lateJobs, w.jobs.Since(p.pods.Shown())))
 	p.jobs.Tell(p.jobs.Untold())
 	p.pods.Tell(p.pods.Untold())
-	p.knows.settle()
+	p.knowledge.settle()
 	return run
 }
 
-// listen calls told for each object that the handlers get, and lost for each whose deletion they get.
-func listen[T client.Object](i *simulated.Informer[T], told func(T), lost func(types.UID)) {
+// listen calls observe for each object that an event handler gets, and observeDeletion for each whose deletion it gets.
+func listen[T client.Object](i *simulated.Informer[T], observe func(T), observeDeletion func(types.UID)) {
 	_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { told(o.(T)) },
-		UpdateFunc: func(_, o any) { told(o.(T)) },
+		AddFunc:    func(o any) { observe(o.(T)) },
+		UpdateFunc: func(_, o any) { observe(o.(T)) },
 		DeleteFunc: func(o any) {
 			if unseen, ok := o.(cache.DeletedFinalStateUnknown); ok {
 				o = unseen.Obj
 			}
-			lost(o.(T).GetUID())
+			observeDeletion(o.(T).GetUID())
 		},
 	})
 }
 
-// knowledge is what a process must take into account: what it was told of, or what its writes were answered with, before
-// the work that it does now began. It is what a controller can be blamed for.
+// knowledge is what a process must base its decisions on: what its event handlers and the answers to its writes had shown
+// before its present work began. Newer versions it may use or not.
 type knowledge struct {
 	job  *batchv1.Job
 	pods map[types.UID]*corev1.Pod
-	// heard is newer than the present work.
-	heard []client.Object
-	// shown is the informer's store, which may be ahead of what the process was told. It may look there.
-	shown cache.Store
-	// early pods were shown before their Job: what became of them may be forgotten.
+	// newer are versions that are newer than the present work.
+	newer []client.Object
+	// cache is the informer's store, which may be ahead of the event handlers. The process may read it.
+	cache cache.Store
+	// early pods were shown before their Job: the process may have dropped what it knew of them.
 	early map[types.UID]bool
-	// gone are objects that it takes into account as such; lost is newer than the present work.
-	gone map[types.UID]bool
-	lost []types.UID
+	// gone are objects that the process knows to be removed; lost are those that were removed since the present work began.
+	gone    map[types.UID]bool
+	deleted []types.UID
 }
 
 func newKnowledge() *knowledge {
 	return &knowledge{pods: map[types.UID]*corev1.Pod{}, early: map[types.UID]bool{}, gone: map[types.UID]bool{}}
 }
 
-func (k *knowledge) toldJob(j *batchv1.Job) { k.heard = append(k.heard, j) }
+func (k *knowledge) observeJob(j *batchv1.Job) { k.newer = append(k.newer, j) }
 
-func (k *knowledge) toldPod(p *corev1.Pod) {
-	k.heard = append(k.heard, p)
+func (k *knowledge) observePod(p *corev1.Pod) {
+	k.newer = append(k.newer, p)
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil && !k.knowsJob(ref.UID) {
 		k.early[p.UID] = true
 	}
 }
 
-func (k *knowledge) lose(uid types.UID) { k.lost = append(k.lost, uid) }
+func (k *knowledge) observeDeletion(uid types.UID) { k.deleted = append(k.deleted, uid) }
 
 func (k *knowledge) knowsJob(uid types.UID) bool {
-	return (k.job != nil && k.job.UID == uid) || slices.ContainsFunc(k.heard, func(o client.Object) bool { return o.GetUID() == uid })
+	return (k.job != nil && k.job.UID == uid) || slices.ContainsFunc(k.newer, func(o client.Object) bool { return o.GetUID() == uid })
 }
 
-// settle is for moments at which the process does nothing.
+// settle is called when the process is idle: from then on it must use the versions that it has got.
 func (k *knowledge) settle() {
-	for _, o := range k.heard {
+	for _, o := range k.newer {
 		switch o := o.(type) {
 		case *batchv1.Job:
 			if k.job == nil || simulated.VersionOf(k.job) < simulated.VersionOf(o) {
@@ -140,27 +140,27 @@ func (k *knowledge) settle() {
 			}
 		}
 	}
-	k.heard = k.heard[:0]
-	for _, uid := range k.lost {
+	k.newer = k.newer[:0]
+	for _, uid := range k.deleted {
 		k.gone[uid] = true
 	}
-	k.lost = k.lost[:0]
+	k.deleted = k.deleted[:0]
 }
 
-// created takes in a pod at once: whoever creates pods one by one must count along.
+// created adds a pod that the process has created. A process that creates several pods must count those it has created.
 func (k *knowledge) created(p *corev1.Pod) { k.pods[p.UID] = p }
 
-// versions returns those of a pod that the process may have acted on, oldest first.
+// versions returns the versions of a pod that a decision of the process may be based on, oldest first.
 func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
 	if p := k.pods[uid]; p != nil {
 		list = append(list, p)
 	}
-	for _, o := range k.heard {
+	for _, o := range k.newer {
 		if p, ok := o.(*corev1.Pod); ok && p.UID == uid {
 			list = append(list, p)
 		}
 	}
-	for _, o := range k.shown.List() {
+	for _, o := range k.cache.List() {
 		if p := o.(*corev1.Pod); p.UID == uid {
 			list = append(list, p)
 		}
@@ -168,8 +168,8 @@ func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
 	return list
 }
 
-// mayKeep tells that a pod could be among those that are there.
-func (k *knowledge) mayKeep(uid types.UID) bool { return k.oldest(uid) != nil && !k.gone[uid] }
+// mayExist reports whether the process may still take the pod for an existing one.
+func (k *knowledge) mayExist(uid types.UID) bool { return k.oldest(uid) != nil && !k.gone[uid] }
 
 func (k *knowledge) oldest(uid types.UID) *corev1.Pod {
 	if all := k.versions(uid); len(all) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// Its end is told by the same reason as that of a pod which does not start.
+// The Job fails for the same reason as a pod that does not start: PendingTimeout.
 func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(aJob().Annotation(pendingTimeoutSeconds, "1").Obj())
@@ -28,7 +28,7 @@ func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 	}
 }
 
-// TestAPodIsFailedThoughAUserDeletesItsJobAtOnce: nobody can know of what happens while a request is under way.
+// The controller cannot know what happens while its request is in progress.
 func TestAPodIsFailedThoughAUserDeletesItsJobAtOnce(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(aJob().Annotation(pendingTimeoutSeconds, "1").Obj())

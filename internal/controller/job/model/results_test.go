@@ -1,18 +1,27 @@
 package model_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// TestAResultIsNotWrittenAgain: what a process does not know to be written, it looks for. A slice that it did not know of
-// would never be among the oldest, and the next one would be numbered as if it came first.
+// A controller that cannot know whether a slice is stored lists the slices. Otherwise it would store results again, never
+// delete that slice, and number the next one from 0.
 func TestAResultIsNotWrittenAgain(t *testing.T) {
 	for name, happens := range map[string]func(*world){
 		"by the next controller": func(w *world) {
 			w.serveUntil("modify pod")
+			w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
+			w.start(0, 0)
+		},
+		"by the next controller, which the status tells of no terminated pod": func(w *world) {
+			w.serveUntil("update status of job")
 			w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
 			w.start(0, 0)
 		},
@@ -45,7 +54,67 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 	}
 }
 
-// serveUntil brings news and serves requests until the next is such a one.
+// A terminating pod counts as failed before its containers terminate, so its result is stored twice: when it is counted,
+// and when it has terminated.
+func TestAPodThatIsCountedBeforeItTerminatesKeepsItsExitCode(t *testing.T) {
+	mustPlay(t, func(w *world) {
+		w.begin(aJob())
+		w.exitWith()
+		p := w.activePods()[0]
+		w.deletePod(p, grace)
+		w.catchUp()
+		if r := w.resultOf(p); r == nil || r.ExitCode != nil || hasFinalizer(w.pod(p.Name)) {
+			w.Fail("the terminating pod is not counted: its result is %+v", r)
+		}
+		w.exit(w.pod(p.Name), 143)
+		w.catchUp()
+		if r := w.resultOf(p); r.ExitCode == nil || *r.ExitCode != 143 {
+			w.Fail("the pod exited with 143, and its result is %+v", r)
+		}
+		w.settle()
+	})
+}
+
+// The next controller removes the finalizer of every pod that the status lists, and may be killed before the terminated pod
+// is cached: then no later controller looks at the pod.
+func TestAListedPodThatIsCachedAsRunningIsStoredAsTheServerHasIt(t *testing.T) {
+	mustPlay(t, func(w *world) {
+		w.begin(aJob())
+		w.exitWith(0)
+		p := w.pods.All()[0]
+		w.serveUntil("create resultslice")
+		if n := len(w.theJob().Status.UncountedTerminatedPods.Succeeded); n != 1 {
+			w.Fail("%d pods are listed, want 1", n)
+		}
+		w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
+		w.start(0, 1)
+		if cached := w.process(0).pods.GetStore().List()[0].(*corev1.Pod); ended(cached) {
+			w.Fail("the informer shows that the pod has terminated")
+		}
+		for hasFinalizer(w.pod(p.Name)) {
+			w.Serve(w.Waiting()[0], simulated.NoFault)
+		}
+		w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
+		w.settle()
+		if r := w.resultOf(p); r == nil || r.Phase != corev1.PodSucceeded {
+			w.Fail("the pod has succeeded, and its result is %+v", r)
+		}
+	})
+}
+
+// resultOf returns the stored result of p, or nil.
+func (w *world) resultOf(p *corev1.Pod) *stintv1.PodResult {
+	for _, s := range slices.Backward(w.slices.All()) {
+		for i := range s.Results {
+			if s.Results[i].UID == p.UID {
+				return &s.Results[i]
+			}
+		}
+	}
+	return nil
+}
+
+// serveUntil shows changes and serves requests until the next request is what.
 func (w *world) serveUntil(what string) {
 	for range 400 {
 		waiting := w.Waiting()
@@ -62,7 +131,7 @@ func (w *world) serveUntil(what string) {
 	w.Fail("no controller wants to %s", what)
 }
 
-// expectResultsOnce expects n results, numbered one after the other.
+// expectResultsOnce expects n results, numbered from 0 without gaps.
 func (w *world) expectResultsOnce(n int) {
 	written := map[int64]bool{}
 	for _, s := range w.slices.All() {

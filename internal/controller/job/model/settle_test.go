@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// settle ends the faults, lets every pod succeed and expects everything to end.
+// settle plays the rest of a history without faults, in which every pod succeeds. It expects the Job to finish.
 func (w *world) settle() {
 	w.Say("the faults are over")
 	for _, p := range slices.Clone(w.Processes) {
@@ -22,28 +22,28 @@ func (w *world) settle() {
 	if len(w.Processes) == 0 || w.Processes[0].Leaving() {
 		w.start(0, 0)
 	}
-	w.letTheJobEnd()
+	w.resumeJob()
 	w.endOthers()
 	for n := 0; ; n++ {
 		w.Rest()
 		w.collectGarbage()
 		w.Rest()
-		if w.over() {
+		if w.isDone() {
 			break
 		}
 		if n > 30 {
 			w.Fail("the Job does not end")
 		}
-		w.playOut()
+		w.finishPods()
 		w.Rest()
 		w.Pass(waits[min(n, len(waits)-1)])
 	}
-	w.beQuiet()
+	w.expectIdle()
 	w.ledger.checkEnd()
 }
 
-// letTheJobEnd takes away what users hold it up with.
-func (w *world) letTheJobEnd() {
+// resumeJob resumes the Job, and scales it up from 0.
+func (w *world) resumeJob() {
 	j := w.job(jobName)
 	if j == nil || finished(j) {
 		return
@@ -56,10 +56,10 @@ func (w *world) letTheJobEnd() {
 	})
 }
 
-// waits are what settle lets go by between its steps: the last is longer than any delay.
+// waits are the times between the steps of settle; the last one is longer than any delay of the controller.
 var waits = []time.Duration{time.Second, time.Second, 30 * time.Second, 11 * time.Minute}
 
-func (w *world) playOut() {
+func (w *world) finishPods() {
 	for _, name := range w.podNames() {
 		if p := w.pod(name); p != nil {
 			w.run(p)
@@ -71,8 +71,8 @@ func (w *world) playOut() {
 	}
 }
 
-// over tells that there is nothing left for a Job controller to do.
-func (w *world) over() bool {
+// isDone reports whether a Job controller has nothing left to do.
+func (w *world) isDone() bool {
 	for _, j := range w.jobs.All() {
 		if managed(j) && !finished(j) {
 			return false
@@ -82,15 +82,15 @@ func (w *world) over() bool {
 		}
 	}
 	for _, p := range w.pods.All() {
-		if held(p) && !w.ledger.foreign(p) {
+		if hasFinalizer(p) && !w.ledger.isOfAnotherController(p) {
 			return false
 		}
 	}
 	return true
 }
 
-// beQuiet expects that no process sends a request any more.
-func (w *world) beQuiet() {
+// expectIdle expects that no process sends another request.
+func (w *world) expectIdle() {
 	w.Pass(11 * time.Minute)
 	if waiting := w.Waiting(); len(waiting) > 0 {
 		w.Fail("all is over, and the controller wants to %s %s", waiting[0].What(), waiting[0].Name)

@@ -9,8 +9,9 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// keep takes in one of perhaps several results of a pod. What tells of its end holds, and there is but one end.
-func (l *ledger) keep(kept map[types.UID]corev1.PodPhase, r *stintv1.PodResult) {
+// mergePhase records in kept the phase of one of a pod's results. Of several results, those with a terminal phase must
+// agree, and that phase is kept.
+func (l *ledger) mergePhase(kept map[types.UID]corev1.PodPhase, r *stintv1.PodResult) {
 	over := func(phase corev1.PodPhase) bool { return phase == corev1.PodSucceeded || phase == corev1.PodFailed }
 	was := kept[r.UID]
 	if over(was) && over(r.Phase) && was != r.Phase {
@@ -21,24 +22,24 @@ func (l *ledger) keep(kept map[types.UID]corev1.PodPhase, r *stintv1.PodResult) 
 	}
 }
 
-// checkResults expects one result for each pod that the Job counted and did not take for ended before it had.
+// checkResults expects a result of each pod that the Job has counted, and that of a succeeded pod to say so.
 func (l *ledger) checkResults(j *batchv1.Job) {
 	if j.DeletionTimestamp != nil {
-		return // what is not written yet goes with it
+		return // Results that are not stored yet are not needed any more.
 	}
 	kept := map[types.UID]corev1.PodPhase{}
 	for _, s := range l.slices.All() {
 		for _, r := range s.Results {
 			if metav1.IsControlledBy(s, j) {
-				l.keep(kept, &r)
+				l.mergePhase(kept, &r)
 			}
 		}
 	}
 	a := l.accounts[j.UID]
 	for uid := range a.counted {
 		f := l.fates[uid]
-		if f.releasedBy == nil || f.discarded || !l.belongs(f.last, j) {
-			continue // another client took it away before the controller could see what came of it, or it was not wanted any more
+		if f.finalizerRemovedBy == nil || f.discarded || !l.belongs(f.last, j) {
+			continue // It was discarded, or another client removed its finalizer, owner or labels before its result was stored.
 		}
 		phase, known := kept[uid]
 		if !known {
@@ -50,7 +51,7 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	}
 	for uid := range kept {
 		if l.fates[uid] == nil {
-			l.Fail("there is a result of pod %s, which never was", uid)
+			l.Fail("there is a result of pod %s, which never existed", uid)
 		}
 	}
 }

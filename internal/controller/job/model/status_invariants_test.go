@@ -19,30 +19,30 @@ type statusWrite struct {
 }
 
 type invariant[W any] struct {
-	// words say what must hold for each write.
+	// words is what must hold for each write, as a sentence.
 	words string
 	holds func(W)
 }
 
 var statusInvariants = []invariant[statusWrite]{
-	{"Jobs of other managers are left alone", statusWrite.isOurs},
-	{"nothing changes after the end", statusWrite.isNotOver},
-	{"a pod is listed as ended once, after it ended or was told to where that counts, and never if it was discarded", statusWrite.listsEnded},
+	{"Jobs of other controllers are left alone", statusWrite.isOurs},
+	{"a finished Job does not change", statusWrite.isNotOver},
+	{"a pod is listed once, after it terminated or was deleted if that counts, and never if it was discarded", statusWrite.listsEnded},
 	{"a pod leaves the list when its finalizer is gone, and the counter takes exactly the pods that leave", statusWrite.countsListed},
 	{"an index is completed by a pod that succeeded, and stays completed while the Job has it", statusWrite.completesIndexes},
-	{"an index is failed by more failures than it may have or a rule that says so, and stays failed", statusWrite.failsIndexes},
-	{"how the Job ends is settled once", statusWrite.settlesOnce},
-	{"how the Job ends has its cause", statusWrite.hasCause},
-	{"a Job does not succeed in the face of a known failure", statusWrite.seesFailures},
-	{"a Job ends when all its known pods have", statusWrite.endsLast},
-	{"what a Job waits for is over when its status says so, and stays so", statusWrite.followsDependencies},
-	{"a Job starts when nothing is left to wait for", statusWrite.startsWhenDue},
+	{"an index fails by more failures than it may have or by a rule of the policy, and stays failed", statusWrite.failsIndexes},
+	{"how the Job finishes is decided once", statusWrite.decidesOnce},
+	{"how the Job finishes has a cause", statusWrite.hasCause},
+	{"a Job does not succeed if the controller knows a failure by which it fails", statusWrite.seesFailures},
+	{"a Job finishes after all its known pods have terminated", statusWrite.endsLast},
+	{"a dependency has finished when the status says so, and the status does not change back", statusWrite.followsDependencies},
+	{"a Job starts when its dependencies have finished", statusWrite.startsWhenDue},
 	{"the start is neither before the Job nor after now", statusWrite.startsInTime},
 }
 
 func (x statusWrite) isOurs() {
 	if !managed(x.is) {
-		x.Fail("a Job of %s is touched", *x.is.Spec.ManagedBy)
+		x.Fail("a Job of %s is changed", *x.is.Spec.ManagedBy)
 	}
 }
 
@@ -76,30 +76,30 @@ func (x statusWrite) listsEnded() {
 		}
 		f := x.list(uid, x.account.failed)
 		if holds(x.is, batchv1.JobFailureTarget) && x.mayLive(uid) {
-			// It ends with the Job, whatever becomes of it.
+			// The Job has failed, so all its active pods count as failed.
 			continue
 		}
 		if !x.everFailed(x.is, f.last) {
 			x.Fail("pod %s is listed as failed and is %s", f.last.Name, describePod(f.last))
 		}
-		if p := x.by.knows.oldest(uid); p != nil && !settled(x.is) && failedPod(x.is, p) && judged(x.is, p) == batchv1.PodFailurePolicyActionFailJob {
-			x.Fail("pod %s is listed and the Job shall fail for it", p.Name)
+		if p := x.by.knowledge.oldest(uid); p != nil && !isDecided(x.is) && failedPod(x.is, p) && judged(x.is, p) == batchv1.PodFailurePolicyActionFailJob {
+			x.Fail("pod %s is listed and the Job must fail for it", p.Name)
 		}
 		if f.last.Status.Phase == corev1.PodFailed && judged(x.is, f.last) == batchv1.PodFailurePolicyActionIgnore {
-			x.Fail("pod %s is listed and its failure shall be ignored", f.last.Name)
+			x.Fail("pod %s is listed and its failure must be ignored", f.last.Name)
 		}
 	}
 }
 
-// mayLive tells that the process could take the pod for one that has not ended.
+// mayLive reports whether the process may know the pod as one that has not terminated.
 func (x statusWrite) mayLive(uid types.UID) bool {
-	p := x.by.knows.oldest(uid)
+	p := x.by.knowledge.oldest(uid)
 	return p != nil && !ended(p)
 }
 
-// mayOwn tells that the process could take the pod for one of the Job's.
+// mayOwn reports whether the process may know the pod as one of the Job's.
 func (x statusWrite) mayOwn(uid types.UID) bool {
-	p := x.by.knows.oldest(uid)
+	p := x.by.knowledge.oldest(uid)
 	return p != nil && controlledBy(p, x.is)
 }
 
@@ -107,7 +107,7 @@ func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
 	f := x.fates[uid]
 	switch {
 	case f == nil:
-		x.Fail("pod %s is listed and never was", uid)
+		x.Fail("pod %s is listed and never existed", uid)
 	case x.account.succeeded[uid] || x.account.failed[uid]:
 		x.Fail("pod %s is listed for the second time", f.last.Name)
 	case f.discarded && !f.wasted && !x.mayNotKnow(f):
@@ -119,11 +119,11 @@ func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
 	return f
 }
 
-// mayNotKnow tells that the process could not know that a pod was discarded: by itself, and the answer was lost; or by
-// another, and to it the pod was one that ends with the Job.
+// mayNotKnow reports whether the process cannot know that a pod was discarded: either it discarded the pod itself and the
+// answer was lost, or another process did, and this one lists all active pods because the Job has failed.
 func (x statusWrite) mayNotKnow(f *fate) bool {
-	if f.releasedBy == x.by {
-		return !f.releaseKnown
+	if f.finalizerRemovedBy == x.by {
+		return !f.removalKnown
 	}
 	return holds(x.is, batchv1.JobFailureTarget) && x.mayLive(f.last.UID)
 }
@@ -145,7 +145,7 @@ func (x statusWrite) leave(was, is []types.UID) (n int32) {
 		if slices.Contains(is, uid) {
 			continue
 		}
-		if f := x.fates[uid]; !f.gone && held(f.last) && controlledBy(f.last, x.is) {
+		if f := x.fates[uid]; !f.gone && hasFinalizer(f.last) && controlledBy(f.last, x.is) {
 			x.Fail("pod %s is counted with its finalizer on", f.last.Name)
 		}
 		if x.account.counted[uid] {
@@ -167,7 +167,7 @@ func (x statusWrite) completesIndexes() {
 	}
 	for i := range was {
 		if !is[i] && i < int(*x.is.Spec.Completions) {
-			x.Fail("index %d is completed no more", i)
+			x.Fail("index %d is no longer completed", i)
 		}
 	}
 	truth := x.succeededIndexes(x.is)
@@ -185,7 +185,7 @@ func (x statusWrite) failsIndexes() {
 	was, is := indexSet(ptr.Deref(x.was.Status.FailedIndexes, "")), indexSet(ptr.Deref(x.is.Status.FailedIndexes, ""))
 	for i := range was {
 		if !is[i] && i < int(*x.is.Spec.Completions) {
-			x.Fail("index %d is failed no more", i)
+			x.Fail("index %d is no longer failed", i)
 		}
 	}
 	for i := range is {
@@ -195,25 +195,25 @@ func (x statusWrite) failsIndexes() {
 	}
 }
 
-func (x statusWrite) settlesOnce() {
+func (x statusWrite) decidesOnce() {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if holds(x.was, kind) && reason(x.was, kind) != reason(x.is, kind) {
-			x.Fail("%s is taken back", kind)
+			x.Fail("condition %s is removed or has another reason", kind)
 		}
 	}
 	if holds(x.is, batchv1.JobSuccessCriteriaMet) && holds(x.is, batchv1.JobFailureTarget) {
-		x.Fail("the Job shall both succeed and fail")
+		x.Fail("the Job has both SuccessCriteriaMet and FailureTarget")
 	}
-	if finished(x.is) && !settled(x.was) {
-		x.Fail("the Job ends unannounced")
+	if finished(x.is) && !isDecided(x.was) {
+		x.Fail("the Job finishes without SuccessCriteriaMet or FailureTarget before")
 	}
 	if holds(x.is, batchv1.JobComplete) != (finished(x.is) && holds(x.is, batchv1.JobSuccessCriteriaMet)) {
-		x.Fail("the Job does not end as announced")
+		x.Fail("the Job does not finish as SuccessCriteriaMet or FailureTarget said")
 	}
 }
 
 func (x statusWrite) hasCause() {
-	if settled(x.was) || !settled(x.is) {
+	if isDecided(x.was) || !isDecided(x.is) {
 		return
 	}
 	why := reason(x.is, batchv1.JobSuccessCriteriaMet)
@@ -221,23 +221,23 @@ func (x statusWrite) hasCause() {
 		why = reason(x.is, batchv1.JobFailureTarget)
 	}
 	if !slices.ContainsFunc(x.account.since(x.was), func(j *batchv1.Job) bool { return x.justified(j, why) }) {
-		x.Fail("the Job ends for no reason: %s", why)
+		x.Fail("the Job finishes for a reason that does not hold: %s", why)
 	}
 }
 
 func (x statusWrite) seesFailures() {
-	if settled(x.was) || !holds(x.is, batchv1.JobSuccessCriteriaMet) {
+	if isDecided(x.was) || !holds(x.is, batchv1.JobSuccessCriteriaMet) {
 		return
 	}
 	failures := 0
-	for _, p := range x.by.knows.pods {
+	for _, p := range x.by.knowledge.pods {
 		f := x.fates[p.UID]
-		if !x.belongs(p, x.is) || f.discarded || f.letGo || !failedPod(x.is, p) || !failedPod(x.is, f.last) {
+		if !x.belongs(p, x.is) || f.discarded || f.unowned || !failedPod(x.is, p) || !failedPod(x.is, f.last) {
 			continue
 		}
 		action := judged(x.is, p)
-		if action == batchv1.PodFailurePolicyActionFailJob && f.releasedBy == nil {
-			x.Fail("the Job succeeds and shall fail, by its pod failure policy, for %s", p.Name)
+		if action == batchv1.PodFailurePolicyActionFailJob && f.finalizerRemovedBy == nil {
+			x.Fail("the Job succeeds and must fail for %s by its pod failure policy", p.Name)
 		}
 		if i := indexOf(p); action != batchv1.PodFailurePolicyActionIgnore && (!indexed(x.is) || i >= 0 && i < int(*x.is.Spec.Completions)) {
 			failures++
@@ -252,7 +252,7 @@ func (x statusWrite) endsLast() {
 	if !finished(x.is) {
 		return
 	}
-	for _, p := range x.by.knows.pods {
+	for _, p := range x.by.knowledge.pods {
 		f := x.fates[p.UID]
 		if f.gone || !x.belongs(p, x.is) {
 			continue
@@ -260,7 +260,7 @@ func (x statusWrite) endsLast() {
 		if !ended(f.last) {
 			x.Fail("the Job ends before pod %s", f.last.Name)
 		}
-		if held(f.last) {
+		if hasFinalizer(f.last) {
 			x.Fail("the Job ends while pod %s has its finalizer", f.last.Name)
 		}
 	}

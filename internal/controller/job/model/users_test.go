@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// drawnJob returns the Job that users act on.
+// drawnJob returns the Job that users change.
 func (w *world) drawnJob(t *rapid.T) *batchv1.Job {
 	j := w.job(jobName)
 	if j == nil {
@@ -56,7 +56,7 @@ func (w *world) userActs(t *rapid.T) {
 		w.Say("a user takes the owner off pod %s", p.Name)
 		w.pods.Change(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "other":
-		w.steal(t)
+		w.adoptByOther(t)
 	}
 }
 
@@ -79,7 +79,7 @@ func (w *world) deleteTheJob(t *rapid.T) {
 	w.deleteJob(j.Name, how)
 }
 
-// deleteJob begins what the garbage collector ends.
+// deleteJob deletes a Job; collectGarbage does the rest.
 func (w *world) deleteJob(name string, how metav1.DeletionPropagation) {
 	_ = w.jobs.Delete(namespace, name, "", client.DeleteOptions{Propagation: how})
 }
@@ -108,7 +108,7 @@ func (w *world) createOrphan(t *rapid.T) {
 	w.Say("user creates pod %s, which the Job's selector matches", made.Name)
 }
 
-// newOrphan creates a pod without an owner.
+// newOrphan creates an orphan pod, which the selector of a Job with a manual selector matches.
 func (w *world) newOrphan() *corev1.Pod {
 	made, err := w.pods.Create(wrappers.MakePod("").GenerateName("orphan-").Namespace(namespace).Label("app", "j").Obj())
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *world) newOrphan() *corev1.Pod {
 	return made
 }
 
-// relabel makes a pod match the selector no more, or again.
+// relabel changes the labels of a pod so that the selector no longer matches it, or matches it again.
 func (w *world) relabel(t *rapid.T) {
 	p := w.drawLivingPod(t)
 	w.Say("a user changes the labels of pod %s", p.Name)
@@ -133,8 +133,8 @@ func (w *world) relabel(t *rapid.T) {
 	})
 }
 
-// steal gives an orphan to somebody else.
-func (w *world) steal(t *rapid.T) {
+// adoptByOther gives an orphan pod to another controller.
+func (w *world) adoptByOther(t *rapid.T) {
 	p := w.drawPod(t)
 	if len(p.OwnerReferences) > 0 {
 		t.Skip("not an orphan")

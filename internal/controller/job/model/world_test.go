@@ -23,17 +23,17 @@ import (
 
 const (
 	namespace = "ns"
-	// grace is what pods have to end.
+	// grace is the pods' grace period in seconds.
 	grace = 30
 )
 
-// world is a server with Jobs, their pods and results, the processes that use it, and what is known of each in truth.
+// world is a server with Jobs, their pods and results, the processes that use it, and the ledger of what happened.
 type world struct {
 	*simulated.World
 	jobs   *simulated.Table[*batchv1.Job]
 	pods   *simulated.Table[*corev1.Pod]
 	slices *simulated.Table[*stintv1.ResultSlice]
-	// started are all processes that ever ran.
+	// started are all processes that have been started, in order.
 	started []*process
 	ledger  *ledger
 }
@@ -48,12 +48,12 @@ func newWorld(sw *simulated.World) *world {
 	w.slices.Unlimited = true
 	w.ledger = newLedger(w)
 	w.jobs.Wrote, w.pods.Wrote = w.ledger.wroteJob, w.ledger.wrotePod
-	w.Carrying, w.Answered, w.Paused = w.ledger.carrying, w.answered, w.takeStock
+	w.Carrying, w.Answered, w.Paused = w.ledger.carrying, w.answered, w.observeIdle
 	w.Describe = w.describe
 	return w
 }
 
-// play gives what happens a world of its own.
+// play plays one history in a world of its own and returns how it failed, or nil.
 func play(t *testing.T, happens func(*world)) (why any) {
 	return simulated.Play(t, func(sw *simulated.World) { happens(newWorld(sw)) })
 }
@@ -69,7 +69,7 @@ func (w *world) describe() string {
 	return b.String()
 }
 
-// job and pod return what there is of that name, or nil.
+// job and pod return the object of that name, or nil.
 func (w *world) job(name string) *batchv1.Job { return w.jobs.Find(namespace, name) }
 
 func (w *world) pod(name string) *corev1.Pod { return w.pods.Find(namespace, name) }
@@ -87,7 +87,7 @@ func (w *world) updateJob(name string, edit func(*batchv1.Job)) error {
 	return err
 }
 
-// process returns the n-th of those that run.
+// process returns the n-th running process.
 func (w *world) process(n int) *process { return w.of(w.Processes[n]) }
 
 func (w *world) of(p *simulated.Process) *process {
@@ -97,11 +97,11 @@ func (w *world) of(p *simulated.Process) *process {
 	return w.started[p.Number-1]
 }
 
-// takeStock lets the processes at rest count in what they were told of.
-func (w *world) takeStock() {
+// observeIdle tells the knowledge of each process without a request that its work is done.
+func (w *world) observeIdle() {
 	for _, p := range w.Processes {
 		if !slices.ContainsFunc(w.Waiting(), func(r *simulated.Request) bool { return r.By == p }) {
-			w.of(p).knows.settle()
+			w.of(p).knowledge.settle()
 		}
 	}
 }
@@ -115,11 +115,11 @@ func (w *world) start(lateJobs, latePods int) {
 	})
 }
 
-// answered gives a process what it must learn from the answer: what it created, and the status it stored.
+// answered records what a process learns from an answer, such as the pod that it created and the status that it stored.
 func (w *world) answered(r *simulated.Request, object client.Object, err error) {
 	p := w.of(r.By)
 	if r.What() == "update status of job" && apierrors.IsInvalid(err) {
-		// It would be refused again and again, and nothing be counted.
+		// The API would refuse it on every retry, so no pod would be counted.
 		w.Fail("controller %d stores a status that the API refuses: %v", p.Number, err)
 	}
 	if err != nil {
@@ -128,17 +128,17 @@ func (w *world) answered(r *simulated.Request, object client.Object, err error) 
 	switch r.What() {
 	case "create pod":
 		p.deeds.created++
-		p.knows.created(object.(*corev1.Pod))
+		p.knowledge.created(object.(*corev1.Pod))
 	case "get job":
-		p.found[r.Name] = object.(*batchv1.Job)
+		p.liveJobs[r.Name] = object.(*batchv1.Job)
 	case "get pod":
-		p.asked[r.Name] = object.GetResourceVersion()
+		p.livePods[r.Name] = object.GetResourceVersion()
 	case "modify pod":
 		pod := object.(*corev1.Pod)
-		w.ledger.fates[pod.UID].releaseKnown = !held(pod)
+		w.ledger.fates[pod.UID].removalKnown = !hasFinalizer(pod)
 	case "update status of job":
 		j := object.(*batchv1.Job)
-		p.knows.toldJob(j)
+		p.knowledge.observeJob(j)
 		p.deeds.stored(w.ledger.accounts[j.UID].before(j), j)
 	}
 }

@@ -1,8 +1,9 @@
-// Package resultslice stores what came of a Job's pods in ResultSlices, before the pods lose their finalizers and may go.
+// Package resultslice stores the results of a Job's pods in ResultSlices, before the pods lose their finalizers and can be
+// removed.
 //
-//	pods that ended ─▶ Store.Record ─▶ server: does it take ResultSlices? ─▶ sequence: the slices of the Job
-//	     later: how they ended ─▶ Store.NoteEnd ─▶ ends ─▶ the next Record
+//	pods to count ─▶ Store.Record ─▶ server: does it accept ResultSlices? ─▶ sequence: the slices of the Job
+//	pods that terminate after that ─▶ Store.NoteEnd ─▶ podEnds ─▶ the next Record
 //
-// A result is stored once, whichever write fails and whenever the controller dies. The pods hold their finalizers until
-// theirs is stored, so the next controller sees them again, and looks into the slices that are there before it adds any.
+// A result is stored once, whichever write fails and whenever the controller dies. A pod keeps its finalizer until its
+// result is stored. So the next controller sees the pod again, and it reads the existing slices before it adds a result.
 package resultslice

@@ -12,14 +12,14 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// podEnds are those of pods that were counted before they ended: their results are stored again.
+// podEnds are the results of pods that terminated after they were counted: these are stored a second time.
 type podEnds struct {
 	mu      sync.Mutex
 	awaited sets.Set[types.UID]
 	seen    []stintv1.PodResult
 }
 
-// await notes which of pods have not ended.
+// await waits for the end of those pods that have not terminated.
 func (e *podEnds) await(pods []*corev1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -34,7 +34,7 @@ func (e *podEnds) await(pods []*corev1.Pod) {
 	}
 }
 
-// note takes in a pod that has ended.
+// note keeps the result of a terminated pod if its end was awaited.
 func (e *podEnds) note(p *corev1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -44,7 +44,7 @@ func (e *podEnds) note(p *corev1.Pod) {
 	}
 }
 
-// take returns the ends that were noted since the last time.
+// take returns the ends that were noted since the last take.
 func (e *podEnds) take() []stintv1.PodResult {
 	e.mu.Lock()
 	defer e.mu.Unlock()

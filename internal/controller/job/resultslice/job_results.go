@@ -7,15 +7,16 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// jobResults is what is known of one Job's results.
+// jobResults is the state that a Store keeps of one Job between syncs.
 type jobResults struct {
 	sequence sequence
 	podEnds  podEnds
-	// written are pods whose end is stored and that may still have their finalizer: it is not stored again.
+	// written are the pods whose end is stored and that may still have their finalizer: their results are not stored again.
 	written sets.Set[types.UID]
 }
 
-// observeWrite notes the pods of which it is known when they ended: of others there may be more to store.
+// observeWrite adds the terminated pods of stored results to written. The result of a pod that still runs is stored again
+// when it has terminated.
 func (r *jobResults) observeWrite(all []stintv1.PodResult) {
 	if r.written == nil {
 		r.written = sets.New[types.UID]()

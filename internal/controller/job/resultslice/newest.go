@@ -1,54 +1,29 @@
 package resultslice
 
 import (
-	"context"
-	"fmt"
-
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/controller/loop"
-	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// resultsOf returns what came of pods by the newest that is known of each.
-func (s *Store) resultsOf(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (all []stintv1.PodResult, err error) {
-	listed := sets.New(core.Listed(job)...)
+// resultsOf returns the results of pods, as the newest version known of each shows them.
+func (s *Store) resultsOf(pods []*corev1.Pod) (all []stintv1.PodResult) {
 	for _, p := range pods {
-		newest, err := s.newest(ctx, p, listed.Has(p.UID))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, results.Of(newest))
+		all = append(all, results.Of(s.newest(p)))
 	}
-	return all, nil
+	return all
 }
 
-// newest returns the newer version of a pod that ended after the decision to count it. If the status listed the pod before
-// that decision, an earlier controller may have seen its end, and this one not: the server knows. What the informer shows
-// later is noted.
-func (s *Store) newest(ctx context.Context, p *corev1.Pod, listed bool) (*corev1.Pod, error) {
+// newest returns the cached version of a pod that had not terminated when the controller decided to count it.
+func (s *Store) newest(p *corev1.Pod) *corev1.Pod {
 	if podstatus.IsTerminated(p) {
-		return p, nil
+		return p
 	}
-	newest := loop.Cached[*corev1.Pod](s.shown, loop.Key(p))
-	if listed && (newest == nil || !podstatus.IsTerminated(newest)) {
-		var err error
-		newest, err = s.pods.Get(ctx, p.Namespace, p.Name)
-		if apierrors.IsNotFound(err) {
-			return p, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("asking how pod %s/%s ended: %w", p.Namespace, p.Name, err)
-		}
+	if cached := loop.Cached[*corev1.Pod](s.cachedPods, loop.Key(p)); cached != nil && cached.UID == p.UID {
+		return cached
 	}
-	if newest == nil || newest.UID != p.UID {
-		return p, nil
-	}
-	return newest, nil
+	return p
 }

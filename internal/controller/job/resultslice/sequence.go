@@ -15,22 +15,22 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// sequence is the slices of one Job, in the order of their results.
+// sequence is the slices of one Job. Each slice says in Before how many results precede its own.
 type sequence struct {
 	client client.Resource[*stintv1.ResultSlice]
 	limits results.Limits
 
-	// open is the slice that results are added to; nil if the next result begins one.
+	// open is the slice that results are added to; nil if the next result needs a new slice.
 	open *stintv1.ResultSlice
 	// earlier are the slices before it, oldest first.
 	earlier []sliceRef
-	// next is how many results were stored before those of the next slice.
+	// next is Before of the next slice.
 	next int64
-	// known means that earlier and next are what the server has.
+	// known means that open, earlier and next are all the slices that the server has of the Job.
 	known bool
 }
 
-// sliceRef is what must be known of a slice to delete it.
+// sliceRef is what it takes to delete a slice and to number the results after it.
 type sliceRef struct {
 	name   string
 	uid    types.UID
@@ -42,10 +42,11 @@ func refTo(slice *stintv1.ResultSlice) sliceRef {
 	return sliceRef{name: slice.Name, uid: slice.UID, before: slice.Before, n: len(slice.Results)}
 }
 
-// end is the number of the result after those of the slice.
+// end is Before of the slice that follows.
 func (r sliceRef) end() int64 { return r.before + int64(r.n) }
 
-// write stores results in as few writes as may be. It is finished once begun: the pods are still there if it is not.
+// write stores results in as few requests as possible. It ignores a cancelled ctx once it has begun. If it fails, the pods
+// keep their finalizers, so their results can be stored later.
 func (s *sequence) write(ctx context.Context, job *batchv1.Job, more []stintv1.PodResult) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -57,7 +58,7 @@ func (s *sequence) write(ctx context.Context, job *batchv1.Job, more []stintv1.P
 			return err
 		}
 	}
-	more, err := s.getNewest(ctx, job, more)
+	more, err := s.findStored(ctx, job, more)
 	if err != nil {
 		return err
 	}
@@ -69,12 +70,12 @@ func (s *sequence) write(ctx context.Context, job *batchv1.Job, more []stintv1.P
 	return nil
 }
 
-// maxAppendedResults is how many results a slice may have and still be added to. All of them are written, and read by those who
-// watch, once more; a new slice takes as many writes.
+// maxAppendedResults is how many results a slice may have and still be extended. To extend a slice, all of it is written
+// again, and sent again to every client that watches; a new slice costs one request too.
 const maxAppendedResults = 20
 
-// extend adds results to the open slice if it is small and has room for all of them, and returns those that are still to
-// be written.
+// extend adds results to the open slice if that is small and has room for all of them. It returns the results that are not
+// stored yet.
 func (s *sequence) extend(ctx context.Context, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
 	grown := s.open.DeepCopy()
 	if len(s.open.Results) > maxAppendedResults || len(results.Append(grown, more, s.limits)) > 0 {
@@ -100,7 +101,7 @@ func (s *sequence) close() {
 	s.earlier, s.next, s.open = append(s.earlier, ref), ref.end(), nil
 }
 
-// begin stores a slice with as many of the results as it holds, and returns the others.
+// begin creates a slice with as many of the results as fit into one, and returns the others.
 func (s *sequence) begin(ctx context.Context, job *batchv1.Job, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
 	if s.open != nil {
 		s.close()
@@ -109,7 +110,7 @@ func (s *sequence) begin(ctx context.Context, job *batchv1.Job, more []stintv1.P
 	rest = results.Append(slice, more, s.limits)
 	created, err := s.client.Create(ctx, slice)
 	if err != nil {
-		s.known = false // It may be there all the same.
+		s.known = false // The server may have created it all the same.
 		return more, err
 	}
 	s.open = created

@@ -13,28 +13,29 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// resultsRetryDelay is how long a server that takes no ResultSlices is not asked again.
+// resultsRetryDelay is how long no ResultSlice is sent to a server that has refused one.
 const resultsRetryDelay = 15 * time.Second
 
-// allNamespaces stands for all namespaces.
+// allNamespaces is the key for a refusal that concerns every namespace.
 const allNamespaces = ""
 
-// server knows whether the API server takes ResultSlices. Where it does not, Jobs go on without: they are worth more
-// than what is remembered of them.
+// server remembers whether the API server accepts ResultSlices. Where it does not, results are dropped, so that Jobs
+// complete all the same.
 type server struct {
 	clock clock.PassiveClock
 	lost  prometheus.Counter
 
 	mu sync.Mutex
-	// nextSyncAt is until when asking is of no use, for each namespace in which it refused, or everywhere.
-	nextSyncAt map[string]time.Time
+	// retryAt is when to try again, by the namespace in which a ResultSlice was refused, or allNamespaces.
+	retryAt map[string]time.Time
 }
 
 func newServer(c clock.PassiveClock, lost prometheus.Counter) *server {
-	return &server{clock: c, lost: lost, nextSyncAt: map[string]time.Time{}}
+	return &server{clock: c, lost: lost, retryAt: map[string]time.Time{}}
 }
 
-// try writes n results, unless that is of no use, and returns an error only where another try may go better.
+// try calls write, which stores n results, unless the server refused a ResultSlice a short while ago. It returns an error
+// only if a retry may help; results that are refused count as lost.
 func (s *server) try(ctx context.Context, namespace string, n int, write func() error) error {
 	if s.refusing(namespace) {
 		s.lost.Add(float64(n))
@@ -43,12 +44,12 @@ func (s *server) try(ctx context.Context, namespace string, n int, write func() 
 	err := write()
 	switch {
 	case err == nil:
-		s.createSucceeded(ctx, namespace)
-	case namespaceEnds(err):
-		// So does the Job.
-	case createFailureOf(err):
+		s.accepted(ctx, namespace)
+	case isTerminatingNamespace(err):
+		// The Job is deleted with its namespace, so its results are not lost.
+	case isRefusal(err):
 		s.lost.Add(float64(n))
-		s.createFailed(ctx, namespace, err)
+		s.refused(ctx, namespace, err)
 	default:
 		return err
 	}
@@ -59,39 +60,39 @@ func (s *server) refusing(namespace string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	return now.Before(s.nextSyncAt[namespace]) || now.Before(s.nextSyncAt[allNamespaces])
+	return now.Before(s.retryAt[namespace]) || now.Before(s.retryAt[allNamespaces])
 }
 
-// createFailed logs a refusal once, however often it is repeated.
-func (s *server) createFailed(ctx context.Context, namespace string, err error) {
+// refused logs the first of several refusals.
+func (s *server) refused(ctx context.Context, namespace string, err error) {
 	if apierrors.IsNotFound(err) {
-		namespace = allNamespaces // The kind is not known.
+		namespace = allNamespaces // The CustomResourceDefinition is not installed.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.nextSyncAt[namespace].IsZero() {
-		klog.FromContext(ctx).Info("Results of Jobs are not kept, as the API server does not take them", "namespace", namespace,
+	if s.retryAt[namespace].IsZero() {
+		klog.FromContext(ctx).Info("Results of Jobs are not stored, because the API server does not accept ResultSlices", "namespace", namespace,
 			"reason", err.Error(), "remedy", "kubectl apply -f deploy/crds/stint.dev_resultslices.yaml, or --max-results=0")
 	}
-	s.nextSyncAt[namespace] = s.clock.Now().Add(resultsRetryDelay)
+	s.retryAt[namespace] = s.clock.Now().Add(resultsRetryDelay)
 }
 
-func (s *server) createSucceeded(ctx context.Context, namespace string) {
+func (s *server) accepted(ctx context.Context, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.nextSyncAt) == 0 {
+	if len(s.retryAt) == 0 {
 		return
 	}
 	for _, n := range []string{namespace, allNamespaces} {
-		if _, refused := s.nextSyncAt[n]; refused {
-			delete(s.nextSyncAt, n)
-			klog.FromContext(ctx).Info("Results of Jobs are kept again", "namespace", n)
+		if _, refused := s.retryAt[n]; refused {
+			delete(s.retryAt, n)
+			klog.FromContext(ctx).Info("Results of Jobs are stored again", "namespace", n)
 		}
 	}
 }
 
-// namespaceEnds reports whether nothing can be made in the namespace any more.
-func namespaceEnds(err error) bool {
+// isTerminatingNamespace reports whether the namespace is terminating or deleted, so that nothing can be created in it.
+func isTerminatingNamespace(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if apierrors.IsNotFound(err) && errors.As(err, &status) {
 		details := status.Status().Details
@@ -100,8 +101,9 @@ func namespaceEnds(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// createFailureOf reports whether err is one that another try does not mend: the kind is not known, not allowed, or another version of it is.
-func createFailureOf(err error) bool {
+// isRefusal reports whether a retry does not help: the server does not know the kind, does not allow it, or knows
+// another version of it.
+func isRefusal(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// Client is what a Store asks of an API server.
+// Client is the part of the API that a Store uses.
 type Client interface {
 	Pods() client.Resource[*corev1.Pod]
 	ResultSlices() client.Resource[*stintv1.ResultSlice]
@@ -28,65 +28,60 @@ type Client interface {
 
 // Options tune a Store.
 type Options struct {
-	// Max bounds the results that are kept of one Job, the newest; 0 keeps none.
+	// Max is how many results are kept of one Job, the newest ones; 0 keeps none.
 	Max   int
 	Clock clock.PassiveClock
-	// Lost counts the results that the API server did not take.
+	// Lost counts the results that the API server did not accept.
 	Lost prometheus.Counter
 }
 
-// Store keeps what came of the pods of Jobs. NoteEnd and Forget may be called at any time, the other methods by one
-// sync of a Job at a time.
+// Store stores the results of the pods of all Jobs. NoteEnd and Forget may be called at any time; the other methods may
+// not be called concurrently for the same Job.
 type Store struct {
-	slices client.Resource[*stintv1.ResultSlice]
-	pods   client.Resource[*corev1.Pod]
-	shown  cache.SharedIndexInformer
-	max    int
-	limits results.Limits
-	server *server
+	slices     client.Resource[*stintv1.ResultSlice]
+	cachedPods cache.SharedIndexInformer
+	max        int
+	limits     results.Limits
+	server     *server
 
 	mu   sync.Mutex
 	jobs map[types.UID]*jobResults
 }
 
-// New makes a store on the informer of c's pods.
+// New returns a Store that reads pods from c's informer and writes ResultSlices to c.
 func New(c Client, o Options) *Store {
 	limits := results.DefaultLimits()
-	// A few slices make up what is kept, so that the oldest can go without many others.
+	// The results that are kept fill several slices, so that the oldest results can be deleted without the others.
 	limits.Entries = max(1, min(limits.Entries, o.Max/4))
 	return &Store{
-		slices: c.ResultSlices(), pods: c.Pods(), shown: c.Pods().Informer(), max: o.Max, limits: limits,
+		slices: c.ResultSlices(), cachedPods: c.Pods().Informer(), max: o.Max, limits: limits,
 		server: newServer(o.Clock, o.Lost), jobs: map[types.UID]*jobResults{},
 	}
 }
 
-// Record stores what came of pods that are about to lose their finalizer, and the ends that were noted since the last
-// time. These are lost if they cannot be stored: that is better than to keep a Job from its end.
+// Record stores the results of pods that are about to lose their finalizer, and the ends that were noted since the last
+// Record. Noted ends are lost if the write fails: a Job does not wait for them.
 func (s *Store) Record(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
 	if s.max <= 0 || job.DeletionTimestamp != nil {
-		return nil // The results of a Job go with it.
+		return nil // The results of a Job are deleted with it.
 	}
 	r := s.of(job.UID)
 	r.podEnds.await(pods)
-	all, err := s.resultsOf(ctx, job, pods)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(append(all, r.podEnds.take()...), func(p stintv1.PodResult) bool { return r.written.Has(p.UID) })
+	all := slices.DeleteFunc(append(s.resultsOf(pods), r.podEnds.take()...), func(p stintv1.PodResult) bool { return r.written.Has(p.UID) })
 	if len(all) == 0 {
 		return nil
 	}
-	err = s.server.try(ctx, job.Namespace, len(all), func() error { return r.sequence.write(ctx, job, all) })
+	err := s.server.try(ctx, job.Namespace, len(all), func() error { return r.sequence.write(ctx, job, all) })
 	if err != nil {
-		return fmt.Errorf("storing what came of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
+		return fmt.Errorf("storing the results of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	r.observeWrite(all)
 	return nil
 }
 
-// StartRecording is Record along with the status write, so that a round takes no longer. What it returns waits for the
-// end of Record; stored says whether the status was written. The first results of a Job follow the status: from that the
-// next controller knows that there are any.
+// StartRecording runs Record while the caller writes the status, so that a sync takes no longer. The caller then calls
+// wait, which waits for Record; stored says whether the status was written. The first results of a Job are stored only
+// after the status: a controller that starts later looks for results only if the status lists or counts a pod.
 func (s *Store) StartRecording(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (wait func(stored bool) error) {
 	if len(pods) == 0 || !s.of(job.UID).sequence.known {
 		return func(stored bool) error {
@@ -101,22 +96,23 @@ func (s *Store) StartRecording(ctx context.Context, job *batchv1.Job, pods []*co
 	return func(bool) error { return <-done }
 }
 
-// Tidy follows once the recorded pods have lost their finalizers: what was stored of them need not be remembered, and
-// the oldest results go where there are too many. A controller that starts before that must find all, or else it would
-// store and count them twice; one that has nothing more to store looks for what another has left.
-func (s *Store) Tidy(ctx context.Context, job *batchv1.Job) error {
+// Prune deletes the oldest results beyond Options.Max and forgets which pods are stored. It runs after the finalizers of
+// the recorded pods are removed. Until then a restarted controller must find every stored result, or it stores it twice.
+// Prune also deletes results that an earlier controller stored and had no time to delete.
+func (s *Store) Prune(ctx context.Context, job *batchv1.Job) error {
 	r := s.known(job.UID)
 	if r == nil || s.max <= 0 {
 		return nil
 	}
 	r.written = nil
-	if r.sequence.size() <= s.max && (r.sequence.known || !endedBefore(job)) {
+	if r.sequence.size() <= s.max && (r.sequence.known || !mayHaveResults(job)) {
 		return nil
 	}
-	return s.server.try(ctx, job.Namespace, 0, func() error { return r.sequence.makeRoom(ctx, job, s.max) })
+	return s.server.try(ctx, job.Namespace, 0, func() error { return r.sequence.deleteOldest(ctx, job, s.max) })
 }
 
-// NoteEnd takes in what is known of a pod now. If it was recorded before it ended, the next Record stores how it did.
+// NoteEnd must be called with every version of a pod that is observed. If the pod was recorded before it terminated, the
+// next Record stores its result again.
 func (s *Store) NoteEnd(p *corev1.Pod) {
 	ref := metav1.GetControllerOfNoCopy(p)
 	if ref == nil || !podstatus.IsTerminated(p) {
@@ -127,7 +123,7 @@ func (s *Store) NoteEnd(p *corev1.Pod) {
 	}
 }
 
-// Forget drops what is known of a Job's results. They stay stored.
+// Forget drops the state that is kept of a Job. Its results stay stored.
 func (s *Store) Forget(job types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +141,7 @@ func (s *Store) of(job types.UID) *jobResults {
 	return r
 }
 
-// known is nil where no results of the Job were recorded.
+// known returns nil if Record was never called for the Job.
 func (s *Store) known(job types.UID) *jobResults {
 	s.mu.Lock()
 	defer s.mu.Unlock()

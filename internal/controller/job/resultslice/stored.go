@@ -17,9 +17,10 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// getNewest finds the slices that are not known, if there may be any, and returns those of the results that are not in them.
-func (s *sequence) getNewest(ctx context.Context, job *batchv1.Job, more []stintv1.PodResult) ([]stintv1.PodResult, error) {
-	if s.known || !endedBefore(job) {
+// findStored lists the slices of the Job if an earlier controller may have stored some. It returns the results of more that
+// no slice holds.
+func (s *sequence) findStored(ctx context.Context, job *batchv1.Job, more []stintv1.PodResult) ([]stintv1.PodResult, error) {
+	if s.known || !mayHaveResults(job) {
 		s.known = true
 		return more, nil
 	}
@@ -49,17 +50,16 @@ func (s *sequence) getNewest(ctx context.Context, job *batchv1.Job, more []stint
 	return slices.DeleteFunc(slices.Clone(more), func(p stintv1.PodResult) bool { return ended.Has(p.UID) }), nil
 }
 
-// endedBefore reports whether pods have ended of which another process may have stored the results. Else there are no
-// slices.
-func endedBefore(job *batchv1.Job) bool {
+// mayHaveResults reports whether the status lists or counts a pod. Before that, no controller has stored a result.
+func mayHaveResults(job *batchv1.Job) bool {
 	return job.Status.Succeeded+job.Status.Failed > 0 || len(core.Listed(job)) > 0
 }
 
-// makeRoom deletes the oldest slices as long as there are more than atMost results. It is finished once begun: no other
-// sync may follow that would.
-func (s *sequence) makeRoom(ctx context.Context, job *batchv1.Job, atMost int) error {
+// deleteOldest deletes the oldest slices until at most atMost results are left. It ignores a cancelled ctx, as there may
+// be no later sync to go on.
+func (s *sequence) deleteOldest(ctx context.Context, job *batchv1.Job, atMost int) error {
 	ctx = context.WithoutCancel(ctx)
-	if _, err := s.getNewest(ctx, job, nil); err != nil {
+	if _, err := s.findStored(ctx, job, nil); err != nil {
 		return err
 	}
 	for n := s.size(); n > atMost && len(s.earlier) > 0; s.earlier = s.earlier[1:] {
@@ -74,7 +74,7 @@ func (s *sequence) makeRoom(ctx context.Context, job *batchv1.Job, atMost int) e
 	return nil
 }
 
-// size is how many results are stored.
+// size returns how many results are stored.
 func (s *sequence) size() (n int) {
 	if s.open != nil {
 		n = len(s.open.Results)

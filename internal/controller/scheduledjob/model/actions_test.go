@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// spec are the choices that matter here.
+// spec are the fields of a ScheduledJob that the tests vary.
 type spec struct {
 	keepAll, block, concurrent   bool
 	successful, failed, complete int32
@@ -57,7 +57,7 @@ func (w *world) endOne(t *rapid.T) {
 func (w *world) userActs(t *rapid.T) {
 	switch rapid.SampledFrom([]string{"ask", "ask", "ask", "suspend", "resume", "delete"}).Draw(t, "what") {
 	case "ask":
-		w.ask(t)
+		w.request(t)
 	case "suspend":
 		w.setSuspend(!ptr.Deref(w.sj().Spec.Suspend, false))
 	case "resume":
@@ -67,12 +67,12 @@ func (w *world) userActs(t *rapid.T) {
 	}
 }
 
-// ask asks for a run on demand, one that nobody has asked for before.
-func (w *world) ask(t *rapid.T) {
-	tag := fmt.Sprintf("m%d", len(w.ledger.asked))
+// request requests a new run on demand, at any place of the queue.
+func (w *world) request(t *rapid.T) {
+	tag := fmt.Sprintf("m%d", len(w.ledger.requested))
 	at := rapid.IntRange(0, len(w.sj().Status.PendingExecutions)).Draw(t, "at")
 	w.Say("user asks for run %s, in place %d", tag, at)
-	w.ledger.asked[tag] = true
+	w.ledger.requested[tag] = true
 	if _, err := w.scheduledJobs.EditStatus(namespace, name, func(sj *stintv1.ScheduledJob) {
 		rest := append([]stintv1.Execution{{Tag: tag}}, sj.Status.PendingExecutions[at:]...)
 		sj.Status.PendingExecutions = append(sj.Status.PendingExecutions[:at:at], rest...)

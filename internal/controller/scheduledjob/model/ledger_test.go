@@ -12,24 +12,24 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// ledger keeps what happened in truth, and judges every write by it.
+// ledger records what really happened, and checks every write against it.
 type ledger struct {
 	world *world
-	// runs are those that have, or had, a Job, by tag.
+	// runs are those that have or had a Job, by tag.
 	runs map[string]*run
-	// asked are the tags of runs on demand.
-	asked map[string]bool
+	// requested are the tags of runs on demand.
+	requested map[string]bool
 }
 
-// run is what is known of one.
+// run is what the ledger knows about one run.
 type run struct {
-	// job is its newest version, gone where it was deleted.
+	// job is the newest version of its Job; gone reports whether that was deleted.
 	job  *batchv1.Job
 	gone bool
-	// listed tells that a status has told of it, or that the controller has had its Job deleted. A Job that somebody
-	// deletes before may be made again: nobody knows of it.
+	// listed reports whether a status has listed the run, or the controller has deleted its Job. If a user deletes the Job
+	// before, it may be created again, as the controller cannot know of it.
 	listed bool
-	// code is what its container ended with, -1 before.
+	// code is the exit code of its container, -1 before the end.
 	code int32
 }
 
@@ -56,8 +56,8 @@ func (l *ledger) wroteJob(was, is *batchv1.Job) {
 	}
 	if scheduled(tag) {
 		l.mustBeDue(tag)
-	} else if !l.asked[tag] {
-		w.Fail("nobody has asked for run %s", tag)
+	} else if !l.requested[tag] {
+		w.Fail("no user has requested run %s", tag)
 	}
 	if !*sj.Spec.AllowConcurrentRun {
 		for other, r := range l.runs {
@@ -122,10 +122,10 @@ func (l *ledger) wroteScheduledJob(was, is *stintv1.ScheduledJob) {
 	for _, e := range slices.Concat(after.RunningExecutions, after.CompletedExecutions) {
 		l.runs[e.Tag].listed = true
 	}
-	l.keepsAsked(&before, &after)
+	l.keepsRequested(&before, &after)
 }
 
-// mustBeTrue compares what is told of a run that has ended with what happened.
+// mustBeTrue compares what the status says about a finished run with what happened.
 func (l *ledger) mustBeTrue(e stintv1.Execution) {
 	w, r := l.world, l.runs[e.Tag]
 	switch {
@@ -149,18 +149,18 @@ func (l *ledger) mustBeTrue(e stintv1.Execution) {
 	}
 }
 
-// keepsAsked makes sure that no run on demand is dropped.
-func (l *ledger) keepsAsked(before, after *stintv1.ScheduledJobStatus) {
+// keepsRequested makes sure that no run on demand is dropped.
+func (l *ledger) keepsRequested(before, after *stintv1.ScheduledJobStatus) {
 	for _, e := range before.PendingExecutions {
 		here := slices.ContainsFunc(slices.Concat(after.PendingExecutions, after.RunningExecutions, after.CompletedExecutions),
 			func(x stintv1.Execution) bool { return x.Tag == e.Tag })
 		if !here && !scheduled(e.Tag) && l.runs[e.Tag] == nil {
-			l.world.Fail("run %s, which somebody has asked for, is dropped", e.Tag)
+			l.world.Fail("run %s, which a user has requested, is dropped", e.Tag)
 		}
 	}
 }
 
-// upToDate tells that no due time is left, and nothing that waits or runs.
+// upToDate reports whether all due times are handled, and no run is pending or running.
 func (l *ledger) upToDate() bool {
 	s := l.world.sj().Status
 	if len(s.PendingExecutions)+len(s.RunningExecutions) > 0 {
@@ -170,11 +170,12 @@ func (l *ledger) upToDate() bool {
 	return n == 0 || s.LastScheduleTime != nil && !s.LastScheduleTime.Time.Before(last)
 }
 
-// judge looks at the end: every due time has become one run or was skipped, everything that was asked for has run, and
-// the status says so.
-func (l *ledger) judge() {
+// checkEnd checks the end of a test: every due time was one run or skipped, all requested runs have run, and the counts of
+// the status are right.
+func (l *ledger) checkEnd() {
 	w, s := l.world, l.world.sj().Status
-	// Unknown are those that may have been told of in a status that lists no completed runs.
+	// unknown counts runs that no status has listed and whose Jobs are gone. With a history limit of 0, a status may have
+	// counted them all the same.
 	ran, started, unknown := 0, 0, 0
 	for tag, r := range l.runs {
 		switch {
@@ -194,9 +195,9 @@ func (l *ledger) judge() {
 	if !within(int(due-s.SkippedCount), ran) {
 		w.Fail("%d due times, %d runs, %d skipped", due, ran, s.SkippedCount)
 	}
-	for tag := range l.asked {
+	for tag := range l.requested {
 		if l.runs[tag] == nil {
-			w.Fail("run %s, which somebody has asked for, never had a Job", tag)
+			w.Fail("run %s, which a user has requested, never had a Job", tag)
 		}
 	}
 	if !within(int(s.ScheduleCount), started) {
@@ -207,7 +208,7 @@ func (l *ledger) judge() {
 	}
 }
 
-// withinLimits tells that no more Jobs are kept than shall be.
+// withinLimits reports whether no more Jobs are left than the history limits allow.
 func (l *ledger) withinLimits() bool {
 	kept := map[bool]int{}
 	for _, j := range l.world.jobs.All() {

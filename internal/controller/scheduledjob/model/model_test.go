@@ -1,11 +1,11 @@
 // Package model_test drives the real ScheduledJob controller, with its core, through random histories on a simulated API
-// server (test/simulated): requests that are refused, lost, or carried out without an answer; news that are
-// late, repeated or compressed, of each kind apart; the controller killed between any two writes, or relieved by another;
-// people who ask for runs, suspend, resume, and delete Jobs. The clock is synctest's.
+// server (test/simulated): requests are refused, lost, or carried out without an answer; watches are late, repeat changes or
+// skip to the newest state, each kind on its own; the controller is killed between any two writes, or replaced by another;
+// users request runs, suspend and resume the ScheduledJob, and delete Jobs. The clock is that of synctest.
 //
-//	go test ./internal/controller/scheduledjob/model                      a few hundred histories, always the same
-//	go test ./internal/controller/scheduledjob/model -rapid.checks=25000  many
-//	go test ./internal/controller/scheduledjob/model -rapid.seed=N        those that failed, again
+//	go test ./internal/controller/scheduledjob/model                      a few hundred histories, always the same ones
+//	go test ./internal/controller/scheduledjob/model -rapid.checks=25000  many histories
+//	go test ./internal/controller/scheduledjob/model -rapid.seed=N        the history that failed, again
 package model_test
 
 import (
@@ -26,19 +26,19 @@ func TestAnyHistory(t *testing.T) {
 		w.create(drawScheduledJob(r))
 		w.start()
 		r.Repeat(w.actions())
-		w.settle()
+		w.finishAll()
 	})
 }
 
 func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
-	for what, statusFails := range map[string]bool{"the status tells of it": false, "the status cannot be written": true} {
+	for what, statusFails := range map[string]bool{"the status lists it": false, "the status cannot be written": true} {
 		t.Run(what, func(t *testing.T) {
 			why := simulated.Play(t, func(sw *simulated.World) {
 				w := newWorld(sw)
 				w.create(scheduledJob("R//PT10S", spec{}))
 				w.start()
 				w.serveUntil("create")
-				// The next due time comes before the answer would. Nobody is shown the Job.
+				// The next due time comes before the answer would. The informer does not show the Job.
 				w.Pass(10 * time.Second)
 				w.Serve(w.Waiting()[0], simulated.Lost)
 				if statusFails {
@@ -48,7 +48,7 @@ func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
 				w.serveUntil("nothing")
 				w.Pass(time.Second)
 				w.serveUntil("nothing")
-				w.settle()
+				w.finishAll()
 			})
 			if why != nil {
 				t.Fatal(why)
@@ -63,7 +63,7 @@ func TestARunWhoseJobIsDeletedIsNotMadeAgainWhereTheStatusMayTellOfIt(t *testing
 		w.create(scheduledJob("R1//PT10S", spec{}))
 		w.start()
 		w.serveUntil("update status of")
-		w.Pass(10 * time.Second) // So long a Job that is not shown is taken to be there.
+		w.Pass(10 * time.Second) // The informer does not show the Job meanwhile.
 		w.Serve(w.Waiting()[0], simulated.Lost)
 		job := w.jobs.All()[0]
 		if err := w.jobs.Delete(namespace, job.Name, job.UID, client.DeleteOptions{}); err != nil {
@@ -71,7 +71,7 @@ func TestARunWhoseJobIsDeletedIsNotMadeAgainWhereTheStatusMayTellOfIt(t *testing
 		}
 		w.Pass(time.Second)
 		w.serveUntil("nothing")
-		w.settle()
+		w.finishAll()
 	})
 	if why != nil {
 		t.Fatal(why)
@@ -87,7 +87,7 @@ func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testi
 		w.serveUntil("nothing")
 		w.end(w.jobs.All()[0], 0)
 		w.Pass(time.Minute)
-		w.setSuspend(true) // has the controller look, and ask for the Job that it was not shown
+		w.setSuspend(true) // Triggers a sync, which gets the Job live, as it is not cached.
 		scheduledJobs.Show(scheduledJobs.Behind())
 		scheduledJobs.Tell(scheduledJobs.Untold())
 		for range 5 {
@@ -101,14 +101,14 @@ func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testi
 		jobs.Tell(1)
 		w.Pause()
 		w.serveUntil("nothing")
-		w.settle()
+		w.finishAll()
 	})
 	if why != nil {
 		t.Fatal(why)
 	}
 }
 
-func TestAJobThatTheControllerBeforeHadUnderWayIsTaken(t *testing.T) {
+func TestAJobThatThePreviousControllerWasCreatingIsFound(t *testing.T) {
 	why := simulated.Play(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(scheduledJob("R1//PT10S", spec{successful: 1, complete: 1}))
@@ -116,10 +116,10 @@ func TestAJobThatTheControllerBeforeHadUnderWayIsTaken(t *testing.T) {
 		w.serveUntil("create")
 		before := w.Processes[0]
 		w.start()
-		w.Serve(w.Waiting()[1], simulated.NoFault) // it reads the ScheduledJob, and decides to create the Job too
+		w.Serve(w.Waiting()[1], simulated.NoFault) // The new process gets the ScheduledJob, and decides to create the same Job.
 		w.Kill(before, func(*simulated.Request) bool { return true })
 		w.serveUntil("nothing")
-		w.settle()
+		w.finishAll()
 	})
 	if why != nil {
 		t.Fatal(why)

@@ -7,11 +7,11 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// TestRunsStartWhenTheyAreDue: at the very moment, whether the controller hears news meanwhile or none, is told
-// everything again, or is relieved. On a real clock none but "not before" can be told, since a slow machine is always later.
+// TestRunsStartWhenTheyAreDue expects each run at the exact instant, also if before that the controller sees all objects
+// again or is replaced by another one. With a real clock a test can only expect "not before", as a slow machine is always late.
 func TestRunsStartWhenTheyAreDue(t *testing.T) {
-	const born = 17 * time.Second                          // of the minute
-	for timeSpec, due := range map[string][]time.Duration{ // after the creation
+	const born = 17 * time.Second                          // When the ScheduledJob is created, after midnight.
+	for timeSpec, due := range map[string][]time.Duration{ // After the creation.
 		"R//PT1S":                     {0, time.Second, 2 * time.Second, 3 * time.Second},
 		"R3//PT10S":                   {0, 10 * time.Second, 20 * time.Second},
 		"R//PT1H":                     {0, time.Hour, 2 * time.Hour},
@@ -20,7 +20,7 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 		"* * * * *":                   {43 * time.Second, 103 * time.Second, 163 * time.Second},
 		"30 4 * * *":                  {4*time.Hour + 30*time.Minute - born, 28*time.Hour + 30*time.Minute - born},
 	} {
-		for how, meanwhile := range meanwhiles {
+		for how, meanwhile := range disturbances {
 			t.Run(timeSpec+", "+how, func(t *testing.T) {
 				why := simulated.Play(t, func(sw *simulated.World) {
 					w := newWorld(sw)
@@ -40,26 +40,26 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 	}
 }
 
-// meanwhiles are what may happen to a controller before a run is due.
-var meanwhiles = map[string]func(*world){
+// disturbances are what may happen to a controller before a run is due.
+var disturbances = map[string]func(*world){
 	"quiet": func(*world) {},
-	"told everything again": func(w *world) {
+	"resynced": func(w *world) {
 		for _, feed := range w.Processes[0].Feeds() {
 			feed.Repeat()
 		}
 	},
-	"its watches broken": func(w *world) {
+	"relisted": func(w *world) {
 		for _, feed := range w.Processes[0].Feeds() {
 			feed.Relist()
 		}
 	},
-	"relieved by another": func(w *world) {
+	"replaced by another": func(w *world) {
 		w.Leave(w.Processes[0])
 		w.Recover(w.start)
 	},
 }
 
-// expectRunAt expects a run to start at an instant, and none a moment before. It ends at once.
+// expectRunAt expects a run to start at an instant, and none a moment before. It finishes the run at once.
 func (w *world) expectRunAt(due time.Time, meanwhile func(*world)) {
 	const moment = time.Millisecond
 	if left := time.Until(due); left > 0 {

@@ -29,7 +29,7 @@ const (
 	name      = "sj"
 )
 
-// world is a server with one ScheduledJob, its Jobs and their pods, and what is known of each run in truth.
+// world is a server with one ScheduledJob, its Jobs and their pods, and a ledger of its runs.
 type world struct {
 	*simulated.World
 	scheduledJobs *simulated.Table[*stintv1.ScheduledJob]
@@ -47,13 +47,13 @@ func newWorld(sw *simulated.World) *world {
 		pods:          simulated.NewTable[*corev1.Pod](sw.Server, podregistry.Resource(o)),
 		templates:     simulated.NewTable[*corev1.PodTemplate](sw.Server, registry.PodTemplate(o)),
 	}
-	w.ledger = &ledger{world: w, runs: map[string]*run{}, asked: map[string]bool{}}
+	w.ledger = &ledger{world: w, runs: map[string]*run{}, requested: map[string]bool{}}
 	w.scheduledJobs.Wrote, w.jobs.Wrote = w.ledger.wroteScheduledJob, w.ledger.wroteJob
 	w.Describe = w.describe
 	return w
 }
 
-// connection is what one process uses.
+// connection is the Client of one process.
 type connection struct {
 	scheduledJobs client.Resource[*stintv1.ScheduledJob]
 	jobs          client.Resource[*batchv1.Job]
@@ -92,14 +92,14 @@ func (w *world) sj() *stintv1.ScheduledJob {
 	return sj
 }
 
-// serveUntil serves requests without faults, and without news, until one with this verb waits or none does.
+// serveUntil serves requests without faults, until one with this verb waits or none does. Informers show nothing new meanwhile.
 func (w *world) serveUntil(verb string) {
 	for len(w.Waiting()) > 0 && w.Waiting()[0].Verb != verb {
 		w.Serve(w.Waiting()[0], simulated.NoFault)
 	}
 }
 
-// end is what a Job controller and a node make of a Job: its pod ends first.
+// end ends a Job as a node and a Job controller do: first its pod terminates, then the Job finishes.
 func (w *world) end(j *batchv1.Job, code int32) {
 	w.Say("Job %s ends with %d", j.Name, code)
 	w.ledger.runs[j.Labels[stintv1.LabelJobTag]].code = code
@@ -136,8 +136,8 @@ func (w *world) end(j *batchv1.Job, code int32) {
 	}
 }
 
-// settle brings everything to its end and judges what came of it.
-func (w *world) settle() {
+// finishAll ends all faults, finishes all Jobs until nothing is left to do, and checks the result.
+func (w *world) finishAll() {
 	w.Recover(w.start)
 	if ptr.Deref(w.sj().Spec.Suspend, false) {
 		w.setSuspend(false)
@@ -155,10 +155,10 @@ func (w *world) settle() {
 			continue
 		}
 		if w.ledger.upToDate() && w.ledger.withinLimits() {
-			w.ledger.judge()
+			w.ledger.checkEnd()
 			return
 		}
-		// What was refused is tried again by and by.
+		// Requests that failed are retried after a delay.
 		w.Pass(time.Second)
 	}
 	w.Fail("the runs do not come to their ends, or their Jobs stay")
@@ -180,7 +180,7 @@ func (w *world) setSuspend(on bool) {
 	}
 }
 
-// unblock resumes a blocked schedule, as a person does.
+// unblock resumes a blocked schedule, as a user does.
 func (w *world) unblock() bool {
 	blocked := func(c metav1.Condition) bool {
 		return c.Type == stintv1.ConditionBlocked && c.Status == metav1.ConditionTrue

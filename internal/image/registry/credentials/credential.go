@@ -22,15 +22,15 @@ func Password(from, user, password string) Credential {
 	return Credential{From: from, config: authn.AuthConfig{Username: user, Password: password}}
 }
 
-// IdentityToken is what a login with a token gave; it is exchanged for tokens of the registry.
+// IdentityToken is the credential that a login with a token has returned. It is exchanged for access tokens of the registry.
 func IdentityToken(from, token string) Credential {
 	return Credential{From: from, config: authn.AuthConfig{IdentityToken: token}}
 }
 
-// Authenticator lets the credential be used.
+// Authenticator returns the credential for use with a registry.
 func (c Credential) Authenticator() authn.Authenticator { return authn.FromConfig(c.config) }
 
-// Redact takes the secret out of a text of others, who may repeat what we sent.
+// Redact removes the secret from a text that a registry sent, which may repeat it.
 func (c Credential) Redact(text string) string {
 	for _, secret := range []string{c.config.Password, c.config.IdentityToken} {
 		if secret != "" {
@@ -43,13 +43,13 @@ func (c Credential) Redact(text string) string {
 // String implements fmt.Stringer without the secret.
 func (c Credential) String() string { return "credential from " + c.From }
 
-// Format keeps every verb from reaching into the secret.
+// Format prints the same for every verb, without the secret.
 func (c Credential) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-// Keychain finds the credentials for a repository such as docker.io/library/perl, those to try first in front.
+// Keychain finds the credentials for a repository such as docker.io/library/perl, in the order to try them.
 //
-// An error does not undo the credentials that come with it: a helper program that is missing is worth a word only when
-// the registry refuses us.
+// Credentials that are returned with an error are valid: the error, such as a missing helper program, matters only if the
+// registry denies access.
 type Keychain interface {
 	Find(ctx context.Context, repository string) ([]Credential, error)
 }

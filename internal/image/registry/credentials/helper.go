@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// helperTime bounds how long a program may think: it may ask a cloud, but not a person.
-	helperTime = 30 * time.Second
-	// helperOutput bounds what is kept of its answer.
+	// helperTimeout is the timeout of a helper program: enough to ask a cloud service, but not a user.
+	helperTimeout = 30 * time.Second
+	// helperOutput bounds what is kept of its output, in bytes.
 	helperOutput = 256 << 10
 )
 
-// ask runs docker-credential-name get. It returns nil when the program has nothing for the server. What the program
-// prints never becomes part of an error, since it may be the secret.
-func ask(ctx context.Context, name, server string) (*Credential, error) {
+// runHelper runs docker-credential-<name> get. It returns nil if the program has nothing for the server. What the program prints
+// never becomes part of an error, since it may be the secret.
+func runHelper(ctx context.Context, name, server string) (*Credential, error) {
 	program := "docker-credential-" + name
 	if strings.ContainsAny(name, `/\`) {
 		return nil, fmt.Errorf("%q is not the name of a credential helper", name)
@@ -29,12 +29,12 @@ func ask(ctx context.Context, name, server string) (*Credential, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is not in PATH", program)
 	}
-	ctx, cancel := context.WithTimeout(ctx, helperTime)
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
-	out := &capped{most: helperOutput}
+	out := &capped{limit: helperOutput}
 	cmd := exec.CommandContext(ctx, path, "get")
 	cmd.Stdin, cmd.Stdout = strings.NewReader(server), out
-	// A child that outlives the program must not hold us up by keeping the pipe open.
+	// Do not wait longer for a child of the program that keeps the pipe open after the program has ended.
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() == nil && strings.Contains(out.kept.String(), "credentials not found") {
@@ -42,10 +42,10 @@ func ask(ctx context.Context, name, server string) (*Credential, error) {
 		}
 		return nil, fmt.Errorf("%s get: %w", program, err)
 	}
-	return answer(program, out)
+	return parseHelperOutput(program, out)
 }
 
-func answer(program string, out *capped) (*Credential, error) {
+func parseHelperOutput(program string, out *capped) (*Credential, error) {
 	var got struct{ Username, Secret string }
 	if out.cut || json.Unmarshal(out.kept.Bytes(), &got) != nil {
 		return nil, fmt.Errorf("%s get: %w", program, errors.New("the answer is not a credential"))
@@ -62,16 +62,16 @@ func answer(program string, out *capped) (*Credential, error) {
 	return &c, nil
 }
 
-// capped keeps the first bytes and takes the rest without a word, so that the program does not hang.
+// capped keeps the first bytes and discards the rest without an error, so that the program does not hang.
 type capped struct {
-	kept bytes.Buffer
-	most int
-	cut  bool
+	kept  bytes.Buffer
+	limit int
+	cut   bool
 }
 
 // Write implements io.Writer.
 func (c *capped) Write(p []byte) (int, error) {
-	room := c.most - c.kept.Len()
+	room := c.limit - c.kept.Len()
 	if len(p) > room {
 		c.cut = true
 		c.kept.Write(p[:room])

@@ -15,14 +15,15 @@ import (
 // dockerHub is the host under which docker login stores what is for docker.io.
 const dockerHub = "index.docker.io"
 
-// Keyring matches repositories to credentials as the kubelet does: by host, which may have wildcards within its dots, and
-// by the start of the path. The key that sorts last is tried first, so a longer path comes before its beginning. A nil Keyring is an empty one.
+// Keyring matches repositories to credentials as the kubelet does: by host, with wildcards within its parts, and by the start
+// of the path. The key that sorts last is tried first, so that a longer path comes before its beginning. A nil Keyring is
+// an empty one.
 type Keyring struct {
 	keys []string
 	of   map[string][]Credential
 }
 
-// Add files a credential under a key of a docker config: registry.example.com, https://index.docker.io/v1/,
+// Add adds a credential under a key of a docker config: registry.example.com, https://index.docker.io/v1/,
 // *.example.com:5000/team.
 func (k *Keyring) Add(key string, c Credential) {
 	key, ok := plainKey(key)
@@ -39,7 +40,7 @@ func (k *Keyring) Add(key string, c Credential) {
 	k.of[key] = append(k.of[key], c)
 }
 
-// Fingerprint is the same for keyrings that hold the same, and does not give it away. That of an empty one is empty.
+// Fingerprint returns a hash of the keyring: equal keyrings have equal ones. That of an empty keyring is empty.
 func (k *Keyring) Fingerprint() string {
 	if k == nil || len(k.keys) == 0 {
 		return ""
@@ -70,7 +71,7 @@ func (k *Keyring) Find(_ context.Context, repository string) ([]Credential, erro
 	return found, nil
 }
 
-// plainKey drops the scheme and the version of the API, which say nothing about the registry.
+// plainKey removes the scheme and the API version from a key, as neither identifies the registry.
 func plainKey(key string) (string, bool) {
 	if !strings.HasPrefix(key, "https://") && !strings.HasPrefix(key, "http://") {
 		key = "https://" + key
@@ -95,7 +96,7 @@ func matches(key, repository string) bool {
 	return strings.HasPrefix(repositoryPath, keyPath) && matchesHost(keyHost, host)
 }
 
-// matchesHost compares part by part: a wildcard never spans a dot. Ports have none.
+// matchesHost compares part by part: a wildcard never spans a dot. Ports cannot have wildcards.
 func matchesHost(key, host string) bool {
 	keyName, keyPort := splitPort(key)
 	name, port := splitPort(host)

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// maxConfig bounds a docker config.
+// maxConfig bounds a docker config, in bytes.
 const maxConfig = 4 << 20
 
-// Logins are the docker configs of the user, which are read at each use: the user may log in meanwhile.
+// Logins are the docker configs of the user. They are read at each use, as the user may have logged in since.
 type Logins struct {
 	Files []string
 }
 
-// UserLogins are where docker and podman write what the user has logged in to. Docker's come first.
+// UserLogins returns the files in which docker and podman store the user's logins, docker's first.
 func UserLogins(getenv func(string) string) Logins {
 	var files []string
 	home := getenv("HOME")
@@ -53,7 +53,8 @@ func (l Logins) Find(ctx context.Context, repository string) ([]Credential, erro
 	return found, errors.Join(problems...)
 }
 
-// login asks the program that is named for the registry, or else for all, and then takes what the file itself holds.
+// login returns the credential of the helper program that the file names for the registry, or else for all registries, and then
+// those in the file itself.
 func login(ctx context.Context, file, repository string) ([]Credential, error) {
 	c, err := readConfig(file)
 	if err != nil {
@@ -64,7 +65,7 @@ func login(ctx context.Context, file, repository string) ([]Credential, error) {
 	var problem error
 	if name := c.helper(registry); name != "" {
 		var kept *Credential
-		if kept, problem = ask(ctx, name, serverKey(registry)); kept != nil {
+		if kept, problem = runHelper(ctx, name, serverKey(registry)); kept != nil {
 			found = append(found, *kept)
 		}
 	}
@@ -110,7 +111,7 @@ func (c config) helper(registry string) string {
 	return c.CredsStore
 }
 
-// serverKey is the name under which docker login files a registry.
+// serverKey returns the name under which docker login stores a registry.
 func serverKey(registry string) string {
 	if registry == "docker.io" {
 		return "https://" + dockerHub + "/v1/"

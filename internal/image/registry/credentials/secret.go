@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// AddSecret adds what a Secret holds that a pod names in its imagePullSecrets. Secrets of other types are passed over, as
-// the kubelet does.
+// AddSecret adds the credentials of a Secret that a pod lists in its imagePullSecrets. Like the kubelet, it ignores Secrets
+// of other types.
 func (k *Keyring) AddSecret(s *corev1.Secret) error {
 	from := "image pull secret " + s.Name
 	entries, err := pullSecret(s)
@@ -37,10 +37,10 @@ func pullSecret(s *corev1.Secret) (map[string]entry, error) {
 	return nil, nil
 }
 
-// config is a docker config.json; a .dockercfg is its auths alone.
+// config is a docker config.json; a .dockercfg has only its auths.
 type config struct {
 	Auths map[string]entry `json:"auths"`
-	// CredsStore and CredHelpers name programs docker-credential-…, one for all registries and one a registry.
+	// CredsStore and CredHelpers name programs docker-credential-…, one for all registries and one for each.
 	CredsStore  string            `json:"credsStore"`
 	CredHelpers map[string]string `json:"credHelpers"`
 }
@@ -74,7 +74,7 @@ func (k *Keyring) addAll(from string, entries map[string]entry) error {
 	return nil
 }
 
-// credential is nil for an entry that says nothing: docker leaves one behind where a program keeps the secret.
+// credential returns nil for an empty entry: docker writes one if a helper program keeps the secret.
 func (e entry) credential(from string) (*Credential, error) {
 	if e.Auth != "" {
 		user, password, err := decodeAuth(e.Auth)
@@ -94,11 +94,11 @@ func (e entry) credential(from string) (*Credential, error) {
 	return nil, nil
 }
 
-// decodeAuth reads base64(user:password), padded or not.
+// decodeAuth decodes base64(user:password), padded or not.
 func decodeAuth(auth string) (user, password string, err error) {
 	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.TrimSpace(auth), "="))
 	if err == nil {
-		// Docker has written a NUL at the end.
+		// Docker may have written NULs at the end.
 		user, password, ok := strings.Cut(strings.TrimRight(string(b), "\x00"), ":")
 		if ok {
 			return user, password, nil
@@ -107,7 +107,7 @@ func decodeAuth(auth string) (user, password string, err error) {
 	return "", "", errors.New("auth is not base64 of user:password")
 }
 
-// withoutUser keeps https://user:password@host out of messages.
+// withoutUser removes the user and password from https://user:password@host, for messages.
 func withoutUser(key string) string {
 	if i := strings.LastIndex(key, "@"); i >= 0 {
 		return key[i+1:]

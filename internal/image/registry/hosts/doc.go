@@ -1,7 +1,7 @@
-// Package hosts says where the images of a registry are fetched: from which mirrors first, by HTTP or HTTPS, with which
+// Package hosts finds the hosts from which the images of a registry are fetched: mirrors first, by HTTP or HTTPS, with
 // certificates.
 //
-// Administrators write this down the way containerd reads it, in a directory a registry:
+// Administrators configure them as for containerd, in one directory per registry:
 //
 //	/etc/containerd/certs.d/
 //	  docker.io/hosts.toml             for this registry
@@ -15,6 +15,6 @@
 //	[host."http://mirror.example.com:5000"]
 //	  capabilities = ["pull", "resolve"]
 //
-// Unlike containerd, a key that is not known is an error that names it: a misspelt ca would otherwise go unnoticed.
+// Unlike in containerd, an unknown key is an error that names it: a misspelt ca would otherwise go unnoticed.
 // https://github.com/containerd/containerd/blob/main/docs/hosts.md describes every field.
 package hosts

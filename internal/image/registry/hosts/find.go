@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// maxFile bounds a hosts.toml.
+// maxFile bounds a hosts.toml, in bytes.
 const maxFile = 1 << 20
 
-// DefaultDirs are the directories that are looked through, the user's own first.
+// DefaultDirs returns the directories to search, the user's own first.
 func DefaultDirs(getenv func(string) string) []string {
 	var dirs []string
 	if config := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(config) {
@@ -23,15 +23,15 @@ func DefaultDirs(getenv func(string) string) []string {
 	return append(dirs, "/etc/stint/registries.d", "/etc/containerd/certs.d")
 }
 
-// Find lists the hosts of a registry in the order to try them. The first directory that has the registry decides; a
-// _default counts only where none has. It is read anew each time, so that a change needs no restart.
+// Find returns the hosts of a registry in the order to try them. The first directory that has the registry counts; _default
+// counts only if none has. Files are read at each call, so that a change needs no restart.
 func Find(dirs []string, registry string) ([]Host, error) {
 	dir, err := directory(dirs, registry)
 	if err != nil {
 		return nil, err
 	}
 	if dir == "" {
-		return []Host{Host{}.itself(registry).settle()}, nil
+		return []Host{Host{}.asRegistry(registry).preferHTTPS()}, nil
 	}
 	return load(dir, registry)
 }
@@ -82,7 +82,7 @@ func load(dir, registry string) ([]Host, error) {
 	return Parse(file, data, registry)
 }
 
-// dockerCertificates reads a directory as Docker does: *.crt are authorities, *.cert with *.key a client certificate.
+// dockerCertificates reads a directory as Docker does: *.crt are certificate authorities, *.cert with *.key client certificates.
 func dockerCertificates(dir, registry string) ([]Host, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -98,5 +98,5 @@ func dockerCertificates(dir, registry string) ([]Host, error) {
 			h.Clients = append(h.Clients, Pair{Certificate: path, Key: strings.TrimSuffix(path, ".cert") + ".key"})
 		}
 	}
-	return []Host{h.itself(registry).settle()}, nil
+	return []Host{h.asRegistry(registry).preferHTTPS()}, nil
 }

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// DockerHub is how names say Docker's registry, and dockerHubServer where it answers.
+// DockerHub is Docker's registry in the names of images, and dockerHubServer the host that serves it.
 const (
 	DockerHub       = "docker.io"
 	dockerHubServer = "registry-1.docker.io"
 )
 
-// Host is one place to fetch images of a registry from.
+// Host is one host to fetch images of a registry from.
 type Host struct {
 	// Scheme is http or https; Address is a name or IP with its port, if it has one.
 	Scheme, Address string
 	// Path precedes the repository, without a slash at the end: /v2 unless override_path says otherwise.
 	Path string
 
-	// Pull allows what is known by digest; Resolve trusts the host to say which digest a tag has.
+	// Pull allows requests by digest; Resolve allows requests by tag, trusting the host with the tag's digest.
 	Pull, Resolve bool
-	// Mirror reports that the host is one of the [host] entries, not the registry itself.
+	// Mirror reports whether the host is one of the [host] entries, not the registry itself.
 	Mirror bool
-	// Fallback allows plain HTTP where a host asked by HTTPS answers in plain HTTP.
+	// Fallback allows plain HTTP if the host answers HTTPS requests in plain HTTP.
 	Fallback bool
 
-	// Header is sent to this host alone.
+	// Header is sent to this host only.
 	Header http.Header
 
 	CA          []string
@@ -41,8 +41,8 @@ type Host struct {
 // Pair is a client certificate and its key, both files; without Key, the key is in the certificate's file.
 type Pair struct{ Certificate, Key string }
 
-// URL is where what (a manifest's or blob's path) of a repository is. A host that stands in for another registry is told
-// which one by ns, as containerd does.
+// URL returns the URL of what, the path of a manifest or blob, in a repository. If the host is not the registry's own, the
+// parameter ns names the registry, as in containerd.
 func (h Host) URL(registry, repository, what string) string {
 	u := url.URL{Scheme: h.Scheme, Host: h.Address, Path: h.Path + "/" + repository + "/" + what}
 	if h.standsInFor(registry) {
@@ -55,8 +55,8 @@ func (h Host) standsInFor(registry string) bool {
 	return h.Address != registry && !(registry == DockerHub && h.Address == dockerHubServer)
 }
 
-// itself completes h, of which only the settings are known, to the registry of that name.
-func (h Host) itself(registry string) Host {
+// asRegistry returns h, which has only settings, with the address of the registry of that name.
+func (h Host) asRegistry(registry string) Host {
 	h.Scheme, h.Address, h.Path = "https", registry, "/v2"
 	h.Pull, h.Resolve = true, true
 	if registry == DockerHub {
@@ -69,8 +69,8 @@ func (h Host) itself(registry string) Host {
 	return h
 }
 
-// loopback is what containerd allows a registry on this machine: any certificate, and plain HTTP unless it listens on
-// the port of HTTPS.
+// loopback relaxes the settings for a registry on this machine as containerd does: any certificate is accepted, and plain
+// HTTP is used on any port but 443.
 func (h *Host) loopback() {
 	port := portOf(h.Address)
 	if port != "" && port != "443" {
@@ -82,8 +82,8 @@ func (h *Host) loopback() {
 	}
 }
 
-// settle has a host that is configured for HTTP, yet has TLS settings, be asked by HTTPS first.
-func (h Host) settle() Host {
+// preferHTTPS makes a host that is configured for HTTP, but has TLS settings, use HTTPS first.
+func (h Host) preferHTTPS() Host {
 	tls := h.SkipVerify != nil || len(h.CA) > 0 || len(h.Clients) > 0
 	if h.Scheme == "http" && tls && portOf(h.Address) != "80" {
 		h.Scheme, h.Fallback = "https", true

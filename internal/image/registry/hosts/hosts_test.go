@@ -26,7 +26,7 @@ func write(t *testing.T, file, content string) {
 	}
 }
 
-// server is the host that comes last unless the file says otherwise.
+// server is the host that comes last, the registry itself.
 func server(change func(*hosts.Host)) hosts.Host {
 	h := hosts.Host{Scheme: "https", Address: "lan:5000", Path: "/v2", Pull: true, Resolve: true}
 	if change != nil {

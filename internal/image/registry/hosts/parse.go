@@ -15,14 +15,14 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// document is a hosts.toml: settings of the server at the root, and a table a host.
+// document is a hosts.toml: settings of the server at the root, and a table for each host.
 type document struct {
 	settings
 	Server string              `toml:"server"`
 	Hosts  map[string]settings `toml:"host"`
 }
 
-// settings are what may be said of each host. Those of type any have several shapes.
+// settings are the keys of one host. Values of type any may be strings or lists.
 type settings struct {
 	Capabilities []string       `toml:"capabilities"`
 	CA           any            `toml:"ca"`
@@ -34,7 +34,7 @@ type settings struct {
 	Proxy        string         `toml:"proxy"`
 }
 
-// Parse reads the hosts.toml of a registry. Errors name the file, which also says what relative paths start from.
+// Parse parses the hosts.toml of a registry. Errors name the file. Relative paths in it start from the directory of file.
 func Parse(file string, data []byte, registry string) ([]Host, error) {
 	hosts, err := parse(filepath.Dir(file), data, registry)
 	if err != nil {
@@ -43,13 +43,13 @@ func Parse(file string, data []byte, registry string) ([]Host, error) {
 	return hosts, nil
 }
 
-// user is what may stand before the name in an address, a password with it.
+// user matches a user and password in an address.
 var user = regexp.MustCompile(`[^/\s]*@`)
 
 func parse(dir string, data []byte, registry string) ([]Host, error) {
 	var d document
 	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&d); err != nil {
-		return nil, worded(err)
+		return nil, withLine(err)
 	}
 	var hosts []Host
 	for _, name := range order(data, d.Hosts) {
@@ -61,20 +61,20 @@ func parse(dir string, data []byte, registry string) ([]Host, error) {
 			return nil, fmt.Errorf("host %q: %w", name, err)
 		}
 		h.Mirror = true
-		hosts = append(hosts, h.settle())
+		hosts = append(hosts, h.preferHTTPS())
 	}
 	server, err := d.host(dir, d.Server)
 	if err != nil {
 		return nil, err
 	}
 	if d.Server == "" {
-		server = server.itself(registry)
+		server = server.asRegistry(registry)
 	}
-	return append(hosts, server.settle()), nil
+	return append(hosts, server.preferHTTPS()), nil
 }
 
-// worded names the key that is not known, or the line that is not TOML.
-func worded(err error) error {
+// withLine returns an error with the line of an unknown key, or the line that is not TOML.
+func withLine(err error) error {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
 		first := unknown.Errors[0]
@@ -89,7 +89,7 @@ func worded(err error) error {
 	return err
 }
 
-// host is the host at address with these settings; without an address, the settings alone.
+// host returns the host at address with these settings; only the settings if address is empty.
 func (s settings) host(dir, address string) (Host, error) {
 	h := Host{SkipVerify: s.SkipVerify}
 	for _, part := range []func(*Host) error{
@@ -123,7 +123,7 @@ func (s settings) address(h *Host, address string) error {
 	}
 	h.Scheme, h.Address, h.Path = u.Scheme, u.Host, u.Path
 	if h.Address == DockerHub {
-		// The documentation of containerd says server = "https://docker.io", where no registry answers.
+		// The documentation of containerd has server = "https://docker.io", which serves no registry.
 		h.Address = dockerHubServer
 	}
 	if h.Path != "" {

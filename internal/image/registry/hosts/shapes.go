@@ -37,7 +37,7 @@ func (s settings) certificates(h *Host, dir string) error {
 	return nil
 }
 
-// pair reads a path, or a list of two.
+// pair reads the path of a certificate, or a list with the paths of a certificate and its key.
 func pair(entry any) (Pair, error) {
 	files, err := stringsOf(entry)
 	if err != nil {
@@ -53,7 +53,7 @@ func pair(entry any) (Pair, error) {
 	return Pair{}, errors.New("a pair is a certificate and a key")
 }
 
-// stringsOf reads what may be a string or a list of them.
+// stringsOf reads a string or a list of strings.
 func stringsOf(value any) ([]string, error) {
 	switch v := value.(type) {
 	case string:
@@ -79,7 +79,7 @@ func under(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// order lists the hosts as the file does, which decoding into a map forgets.
+// order returns the hosts in the order of the file, which decoding into a map loses.
 func order(data []byte, hosts map[string]settings) []string {
 	var names []string
 	add := func(key []string) {
@@ -106,12 +106,12 @@ func order(data []byte, hosts map[string]settings) []string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
-		add([]string{"host", name}) // none is forgotten, however it is written
+		add([]string{"host", name}) // Hosts that were not found above, in whatever form they are written.
 	}
 	return names
 }
 
-// inline tells of the keys of { } too.
+// inline calls add for the keys of an inline table, { }.
 func inline(e *unstable.Node, key []string, add func([]string)) {
 	if len(key) > 1 || e.Value().Kind != unstable.InlineTable {
 		return

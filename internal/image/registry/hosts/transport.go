@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Transport sends requests to h as its settings say. Requests to other hosts, where the registry sends us for blobs and
-// tokens, go along without the headers that are meant for h.
+// Transport returns a transport with the settings of h. It also sends requests to other hosts, to which the registry
+// redirects for blobs and tokens, but without the headers for h.
 func (h Host) Transport(base *http.Transport) (http.RoundTripper, error) {
 	t := base.Clone()
 	if err := h.secure(t); err != nil {
@@ -68,11 +68,11 @@ func (h Host) secure(t *http.Transport) error {
 	return nil
 }
 
-// roundTripper fixes the scheme of its host, whatever a library above it tries.
+// roundTripper sets the scheme of requests to its host, whatever the library has chosen.
 type roundTripper struct {
 	host  Host
 	inner *http.Transport
-	// plain is whether the host is asked by HTTP: configured so, or found out.
+	// plain reports whether to use plain HTTP: by the settings, or after a fallback.
 	plain atomic.Bool
 }
 
@@ -88,7 +88,7 @@ func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	plain := r.plain.Load()
 	out.URL.Scheme = scheme(plain)
 	resp, err := r.inner.RoundTrip(out)
-	if !plain && r.host.Fallback && speaksPlain(err) && req.Body == nil {
+	if !plain && r.host.Fallback && answeredInPlainHTTP(err) && req.Body == nil {
 		r.plain.Store(true)
 		out = out.Clone(req.Context())
 		out.URL.Scheme = scheme(true)
@@ -97,8 +97,8 @@ func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// speaksPlain recognizes an answer in HTTP where TLS was expected.
-func speaksPlain(err error) bool {
+// answeredInPlainHTTP reports whether err means that the host answered in plain HTTP instead of TLS.
+func answeredInPlainHTTP(err error) bool {
 	var record tls.RecordHeaderError
 	return errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/"
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// ask sends a request to the host of a hosts.toml.
+// ask sends a request to the first host of a hosts.toml.
 func ask(t *testing.T, dir, toml string) (string, error) {
 	t.Helper()
 	list, err := hosts.Parse(filepath.Join(dir, "hosts.toml"), []byte(toml), "a")

@@ -87,7 +87,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// However the output arrives, the log holds it all and in order.
+// The log holds all output in order, whatever the sizes of chunks and lines.
 func TestNothingIsLostWhateverTheChunks(t *testing.T) {
 	dir := t.TempDir()
 	count := 0
@@ -140,7 +140,7 @@ func TestNothingIsLostWhateverTheChunks(t *testing.T) {
 }
 
 func TestRotation(t *testing.T) {
-	// A data directory may have any name, one that is a pattern too.
+	// The path of a data directory may contain the special characters of patterns.
 	dir := filepath.Join(t.TempDir(), "[a-z]*")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestAFileThatIsSetAsideOverwritesNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if w.file == nil {
-			// The next lines must not rotate by the clock of the test's machine.
+			// The next lines must not rotate the file by the clock of the machine.
 			w.limits.MaxBytes = 1 << 20
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWhatIsInThePipeAtTheDeadlineIsKept: on a busy machine the reader's turn may come after it.
+// On a busy machine the reader may run only after the deadline.
 func TestWhatIsInThePipeAtTheDeadlineIsKept(t *testing.T) {
 	line := strings.Repeat("x", 9_999)
 	for name, test := range map[string]struct {
@@ -28,7 +28,7 @@ func TestWhatIsInThePipeAtTheDeadlineIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			defer w.Close() // somebody else holds it
+			defer w.Close() // another process holds the pipe open
 			if _, err := w.WriteString(test.printed); err != nil {
 				t.Fatal(err)
 			}

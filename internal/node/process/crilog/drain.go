@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drain takes what is in the pipe and does not wait for more. Whoever still holds the other end may write for ever, so
-// it counts what is there first.
+// drain reads what is in the pipe at this moment. It asks for the number of bytes first, because a process that still holds
+// the other end may write for ever.
 func (s *Stream) drain(conn syscall.RawConn) error {
 	var failed error
 	err := conn.Control(func(fd uintptr) {

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// rotatedLayout dates a file that was set aside: 0.log.20260102-150405.123456789. Names sort by time, after those of
-// versions that dated to the second, for a container may fill many files in one.
+// rotatedLayout is the suffix of rotated files: 0.log.20260102-150405.123456789. Names sort by time. It has nanoseconds,
+// because a container may fill many files in a second; files of older versions, without them, sort first.
 const rotatedLayout = ".20060102-150405.000000000"
 
-// rotate sets the current file aside and removes the oldest ones. A file of an earlier turn of the clock is not
-// overwritten: the current one is written on.
+// rotate renames the current file and removes the oldest ones. If there is a file of the new name already, because the
+// clock was set back, it does nothing and the current file grows.
 func (w *Writer) rotate(now time.Time) error {
-	aside := w.path + now.UTC().Format(rotatedLayout)
-	if _, err := os.Lstat(aside); err == nil {
+	rotated := w.path + now.UTC().Format(rotatedLayout)
+	if _, err := os.Lstat(rotated); err == nil {
 		return nil
 	}
-	if err := os.Rename(w.path, aside); err != nil && !os.IsNotExist(err) {
+	if err := os.Rename(w.path, rotated); err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	w.file.Close()
@@ -41,9 +41,9 @@ func (w *Writer) removeOldest() error {
 	return nil
 }
 
-// Rotated lists the files that were set aside of the log at path, the oldest first.
+// Rotated lists the rotated files of the log at path, the oldest first.
 func Rotated(path string) ([]string, error) {
-	// Only the name is a pattern: the folder's path may hold any characters.
+	// The pattern is only for the name: the path of the directory may contain special characters.
 	dir, name := filepath.Split(path)
 	names, err := fs.Glob(os.DirFS(dir), name+".[0-9]*-[0-9]*")
 	if err != nil {

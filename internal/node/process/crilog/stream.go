@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// maxLine is how much of a line fits into one line of the log.
+// maxLine is how many bytes of a line one line of the log holds.
 const maxLine = 16 << 10
 
-// Stream turns what arrives on one pipe into lines of the log.
+// Stream writes what it reads from one pipe as lines of the log.
 type Stream struct {
 	log     *Writer
 	name    string
@@ -25,11 +25,11 @@ func NewStream(log *Writer, name string) *Stream {
 	return &Stream{log: log, name: name}
 }
 
-// chunks are shared by all streams: a silent container holds none.
+// chunks are buffers that all streams share, so that a container that prints nothing needs none.
 var chunks = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
 
-// Copy reads until every writer has closed the pipe, or the pipe's deadline passes and it is empty. Then it writes what
-// is left.
+// Copy reads until every writer has closed the pipe. When the pipe's deadline passes, it reads what is in the pipe then and
+// returns.
 func (s *Stream) Copy(pipe *os.File) error {
 	defer s.flush()
 	conn, err := pipe.SyscallConn()
@@ -65,7 +65,7 @@ func (s *Stream) readChunk(conn syscall.RawConn) error {
 	return err
 }
 
-// readOnce takes what one call reads.
+// readOnce reads once from the pipe and writes the lines to the log.
 func (s *Stream) readOnce(fd int) (int, error) {
 	chunk := chunks.Get().(*[]byte)
 	defer chunks.Put(chunk)
@@ -109,7 +109,7 @@ func (s *Stream) take(data []byte, now time.Time) {
 	}
 }
 
-// flush ends the last line where the container did not.
+// flush writes the last line if it has no newline.
 func (s *Stream) flush() {
 	if len(s.pending) > 0 {
 		s.log.append(appendLine(nil, s.head(time.Now()), "F ", s.pending, nil))

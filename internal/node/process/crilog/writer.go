@@ -1,10 +1,10 @@
-// Package crilog writes what a container prints into a log file of the CRI format, the one that kubelets keep:
+// Package crilog writes the output of a container to a log file in the CRI format, as kubelets do:
 //
 //	2026-01-02T15:04:05.999999999Z stdout F a whole line
 //	2026-01-02T15:04:05.999999999Z stderr P the first 16 kB of a line that is longer
 //
-// The file is made when there is something to write and not before: most containers of a large Job print nothing,
-// and a file costs more than starting a process. A file that grows too large is set aside under a dated name.
+// The file is made when there is something to write: most containers of a large Job print nothing, and making a file costs
+// more than starting a process. A file that grows too large is rotated: it gets a name with the date.
 package crilog
 
 import (
@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// Limits bound what one container's log may occupy.
+// Limits bound the size of one container's log.
 type Limits struct {
-	// MaxBytes is the size at which a file is set aside.
+	// MaxBytes is the size at which a file is rotated.
 	MaxBytes int64
-	// MaxFiles counts the current file too.
+	// MaxFiles is the number of files, including the current one.
 	MaxFiles int
 }
 

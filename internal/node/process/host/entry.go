@@ -10,15 +10,15 @@ import (
 
 // entry is one attempt at a container.
 type entry struct {
-	// decided is closed when the attempt to start is over, ended when the container has none of its processes left.
+	// decided is closed when the attempt to start is over, ended when no process of the container is left.
 	decided, ended chan struct{}
 
 	mu      sync.Mutex
 	status  runtime.Status
 	process *sandbox.Process
-	// failure is why the machine could not try; the attempt is unknown again.
+	// failure is why the machine could not try to start it. The attempt is forgotten then.
 	failure error
-	// kill ends the grace that a Stop has given.
+	// kill fires at killAt, when the grace period of a Stop is over.
 	kill   *time.Timer
 	killAt time.Time
 }
@@ -27,7 +27,7 @@ func newEntry(s runtime.Status) *entry {
 	return &entry{status: s, decided: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// endedEntry is that of an attempt of which only the end is known.
+// endedEntry makes the entry of an attempt of which only the end is known.
 func endedEntry(s runtime.Status) *entry {
 	e := newEntry(s)
 	close(e.decided)
@@ -50,7 +50,7 @@ func (e *entry) isEnded() bool {
 	}
 }
 
-// stop asks the container to end and kills it after grace. A later kill never replaces an earlier one.
+// stop sends the stop signal and kills the container after grace. A second stop can shorten the grace, not extend it.
 func (e *entry) stop(grace time.Duration) error {
 	<-e.decided
 	e.mu.Lock()
@@ -82,7 +82,7 @@ func (e *entry) killNow() {
 	}
 }
 
-// finish records the end. The process may not be signalled any more: its resources serve another one.
+// finish records the end. The process must not be signalled any more: its resources serve another one.
 func (e *entry) finish(s runtime.Status) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Config is what a control plane tells the host that it starts.
+// Config is what a control plane passes to the host that it starts.
 type Config struct {
 	// Dir is the data directory whose containers the host runs.
 	Dir string `json:"dir"`
@@ -22,7 +22,7 @@ type Config struct {
 	RunDir string `json:"runDir"`
 	// StartTimeout is how long the control plane that starts the host waits for it.
 	StartTimeout time.Duration `json:"startTimeout"`
-	// IdleExit is how long the host stays without containers and control plane.
+	// IdleExit is how long the host stays when it has neither containers nor a control plane.
 	IdleExit time.Duration `json:"idleExit"`
 
 	// PodMaxPIDs bounds the processes of a container; 0 or less is without limit.
@@ -33,19 +33,19 @@ type Config struct {
 	OwnScope     bool   `json:"ownScope,omitempty"`
 	PIDNamespace bool   `json:"pidNamespace,omitempty"`
 
-	// Outside is who the host, root of a user namespace, is outside of it; nil without a user namespace. IDs is how many
-	// users that has; WhyOneID says why only one.
+	// Outside is the user that the host, which is root in its user namespace, is outside of it; nil without a user
+	// namespace. IDs is how many users the namespace has; WhyOneID says why it has only one.
 	Outside  *runtime.User `json:"outside,omitempty"`
 	IDs      uint32        `json:"ids,omitempty"`
 	WhyOneID string        `json:"whyOneID,omitempty"`
-	// Relay has the process start the host in a user namespace, instead of being it.
+	// Relay makes the process start the host in a user namespace instead of being the host itself.
 	Relay bool `json:"relay,omitempty"`
 }
 
 // rootsName is the directory in the data directory for what containers write to their root file systems.
 const rootsName = "roots"
 
-// uid is the user's outside of any user namespace.
+// uid is the user id of the host outside of any user namespace.
 func (c Config) uid() int {
 	if c.Outside != nil {
 		return int(c.Outside.UID)
@@ -53,13 +53,13 @@ func (c Config) uid() int {
 	return os.Geteuid()
 }
 
-// boxName is one for each data directory, as the run directory's is.
-func (c Config) boxName() string { return filepath.Base(c.RunDir) }
+// sandboxName is the name of the run directory, so it is unique to the data directory.
+func (c Config) sandboxName() string { return filepath.Base(c.RunDir) }
 
 // Host runs containers.
 type Host struct {
 	config  Config
-	box     *sandbox.Sandbox
+	sandbox *sandbox.Sandbox
 	journal *journal
 
 	mu       sync.Mutex
@@ -67,13 +67,13 @@ type Host struct {
 	live     int
 	sessions map[*session]bool
 	idle     *time.Timer
-	// greeted: a control plane has been here.
-	greeted bool
-	closing bool
-	done    chan struct{}
+	// hadControlPlane is whether a control plane has ever connected.
+	hadControlPlane bool
+	closing         bool
+	done            chan struct{}
 }
 
-// open takes over what a former host has left in the run directory.
+// open makes a Host from the journal that a former host has left in the run directory.
 func open(config Config) (*Host, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -94,10 +94,10 @@ func open(config Config) (*Host, error) {
 		done:     make(chan struct{}),
 	}
 	ended := h.inherit(past, boot)
-	h.box, err = sandbox.Open(sandbox.Config{
+	h.sandbox, err = sandbox.Open(sandbox.Config{
 		StateDir:     config.RunDir,
 		RootsDir:     filepath.Join(config.Dir, rootsName),
-		Name:         config.boxName(),
+		Name:         config.sandboxName(),
 		WhyNoMount:   config.WhyNoMount,
 		NoCgroups:    config.NoCgroups,
 		OwnScope:     config.OwnScope,
@@ -110,15 +110,15 @@ func open(config Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.journal, err = createJournal(dir, header{BootID: boot, Cgroups: h.box.Cgroups()}, ended)
+	h.journal, err = createJournal(dir, header{BootID: boot, Cgroups: h.sandbox.Cgroups()}, ended)
 	if err != nil {
-		h.box.Close()
+		h.sandbox.Close()
 		return nil, err
 	}
 	return h, nil
 }
 
-// inherit ends what a former host left running, and returns how everything ended that was not forgotten.
+// inherit kills what a former host left running, and returns how each attempt ended that was not forgotten.
 func (h *Host) inherit(past history, boot string) []runtime.Status {
 	var ended []runtime.Status
 	var lost []runtime.ID
@@ -132,12 +132,12 @@ func (h *Host) inherit(past history, boot string) []runtime.Status {
 		h.entries[id] = endedEntry(s)
 	}
 	if past.header.BootID == boot {
-		sandbox.Sweep(h.config.boxName(), past.header.Cgroups, lost)
+		sandbox.Sweep(h.config.sandboxName(), past.header.Cgroups, lost)
 	}
 	return ended
 }
 
-// start starts c unless it is known already.
+// start starts c, or returns the entry that it has already.
 func (h *Host) start(c *runtime.Container) (*entry, error) {
 	e, isNew, err := h.claim(c)
 	if err != nil {
@@ -174,13 +174,13 @@ func (h *Host) claim(c *runtime.Container) (e *entry, isNew bool, err error) {
 	return e, true, nil
 }
 
-// launch decides e. The journal knows of the attempt before the process exists, so that it never runs twice.
+// launch attempts to start c. The attempt is in the journal before the process exists, so that it never runs twice.
 func (h *Host) launch(e *entry, c *runtime.Container) {
 	defer close(e.decided)
 	err := h.journal.started(e.status)
 	var p *sandbox.Process
 	if err == nil {
-		p, err = h.box.Start(c)
+		p, err = h.sandbox.Start(c)
 	}
 	var fault *sandbox.StartError
 	isFault := errors.As(err, &fault)
@@ -195,7 +195,7 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 	case isFault:
 		s := e.current()
 		s.State, s.ExitCode, s.StartError, s.FinishedAt = runtime.Exited, 128, fault.Reason, time.Now()
-		h.conclude(e, s)
+		h.finish(e, s)
 	default:
 		e.mu.Lock()
 		e.failure = err
@@ -204,27 +204,27 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 		h.mu.Lock()
 		delete(h.entries, c.ID)
 		h.mu.Unlock()
-		h.conclude(e, e.status)
+		h.finish(e, e.status)
 	}
 }
 
-// conclude records the end of an attempt.
-func (h *Host) conclude(e *entry, s runtime.Status) {
+// finish records the end of an attempt.
+func (h *Host) finish(e *entry, s runtime.Status) {
 	if e.failure == nil {
 		if err := h.journal.ended(s); err != nil {
-			slog.Error("The end of a container is not on record", "container", s.ID, "err", err)
+			slog.Error("The end of a container could not be written to the journal", "container", s.ID, "err", err)
 		}
 	}
 	e.finish(s)
 	close(e.ended)
 	h.mu.Lock()
 	h.live--
-	h.rest()
+	h.updateIdleTimer()
 	h.mu.Unlock()
 }
 
-// drainGrace is how long a pipe may stay open after the container's last process is gone: somebody outside holds it.
-// However late its reader comes, it takes what is in the pipe, and so all that the container has written.
+// drainGrace is how long a pipe is read after the container's last process has ended: a process outside of the container
+// may hold it open. What is in the pipe when the time is over is read all the same, so no output of the container is lost.
 const drainGrace = 200 * time.Millisecond
 
 // supervise follows a container to its end.
@@ -246,7 +246,7 @@ func (h *Host) supervise(e *entry, p *sandbox.Process, logPath string) {
 	if err != nil {
 		slog.Error("The exit code of a container is lost", "container", e.status.ID, "err", err)
 	}
-	// From here on a Stop finds nothing to signal: the next container may have the cgroup.
+	// From here on Stop must not signal anything: the cgroup may serve the next container.
 	e.mu.Lock()
 	e.process = nil
 	s := e.status
@@ -255,6 +255,6 @@ func (h *Host) supervise(e *entry, p *sandbox.Process, logPath string) {
 	s.State, s.FinishedAt, s.PID = runtime.Exited, finished, 0
 	s.ExitCode, s.Signal, s.OOMKilled = exit.Code, exit.Signal, exit.OOMKilled
 	s.TerminationMessage = exit.Message
-	h.conclude(e, s)
-	h.tell(s)
+	h.finish(e, s)
+	h.sendEvent(s)
 }

@@ -24,27 +24,27 @@ type record struct {
 	Forget []runtime.ID    `json:"forget,omitempty"`
 }
 
-// header tells of the host that wrote the journal.
+// header describes the host that wrote the journal.
 type header struct {
 	BootID string `json:"bootID"`
-	// Cgroups are where its containers were.
+	// Cgroups are the directories that hold the cgroups of its containers.
 	Cgroups []string `json:"cgroups,omitempty"`
 }
 
-// history is what a journal tells.
+// history is the content of a journal.
 type history struct {
 	header header
 	// attempts holds every attempt that was not forgotten; those that have no end yet are Running.
 	attempts map[runtime.ID]runtime.Status
 }
 
-// journalName is the journal's file in the run directory, newJournalName the one that takes its place.
+// journalName is the journal's file in the run directory. newJournalName is renamed to it when the journal is rewritten.
 const (
 	journalName    = "journal"
 	newJournalName = "journal.new"
 )
 
-// maxLine is beyond the longest line, which holds a termination message.
+// maxLine is more than the longest line, which holds a termination message.
 const maxLine = 1 << 20
 
 // journal appends a line per change. A line is one write, so a killed host leaves at most one torn line, the last.
@@ -99,7 +99,7 @@ func (h *history) take(r record) {
 	}
 }
 
-// createJournal replaces the journal in dir by one that tells of exited.
+// createJournal replaces the journal in dir by one that lists only exited.
 func createJournal(dir *os.Root, head header, exited []runtime.Status) (*journal, error) {
 	j := &journal{dir: dir, head: head, kept: map[runtime.ID][]byte{}}
 	for _, s := range exited {
@@ -166,7 +166,7 @@ func (j *journal) append(line []byte) error {
 	return nil
 }
 
-// rewrite puts a journal without history in the place of the old one. It need not reach a disk: it tells of
+// rewrite replaces the journal by one with only the last line about each attempt. It is not synced to a disk: it is about
 // processes, which a crash of the machine ends as well.
 func (j *journal) rewrite() error {
 	line, err := encode(record{Host: &j.head})
@@ -195,7 +195,7 @@ func (j *journal) rewrite() error {
 	return nil
 }
 
-// close tells whether the journal still says something.
+// close reports whether the journal lists no attempt any more.
 func (j *journal) close() (empty bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -203,7 +203,7 @@ func (j *journal) close() (empty bool) {
 	return len(j.kept) == 0
 }
 
-// bootID tells one run of the machine from another.
+// bootID is different each time the machine boots.
 func bootID() (string, error) {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(data)), err

@@ -18,7 +18,7 @@ func id(n int) runtime.ID {
 	return runtime.ID{PodUID: types.UID(fmt.Sprintf("pod-%d", n)), Container: "main"}
 }
 
-// A journal that is read tells of every attempt that was added and not forgotten, cut off or rewritten as it may be.
+// A journal has every attempt that was added and not forgotten, also if its last line is cut off or it was rewritten.
 func TestJournalTellsWhatWasWritten(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -107,7 +107,7 @@ func TestNoJournalIsAnEmptyHistory(t *testing.T) {
 	}
 }
 
-// The IDs of a journal become names of files and folders.
+// The IDs of a journal become names of files and directories.
 func TestAttemptsWithIDsThatLeadElsewhereAreNotTaken(t *testing.T) {
 	run := emptyDir(t)
 	var lines string

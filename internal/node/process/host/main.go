@@ -18,19 +18,19 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/rundir"
 )
 
-// Exit codes that tell the control plane what to try next.
+// Exit codes, from which the control plane decides what to try next.
 const (
 	ExitFailed = 1
-	// ExitNoNamespaces: the namespaces that the host was started in are of no use.
+	// ExitNoNamespaces means that the namespaces that the host was started in cannot be used.
 	ExitNoNamespaces = 3
-	// ExitTaken: another host has the run directory.
+	// ExitTaken means that another host has the run directory.
 	ExitTaken = 4
 )
 
 // Files of the run directory.
 const (
 	SocketName = "host.sock"
-	// LogName is what the host has to complain about.
+	// LogName is the host's own log.
 	LogName  = "host.log"
 	lockName = "lock"
 )
@@ -41,11 +41,11 @@ func Main(config Config) int {
 		fmt.Fprintln(os.Stderr, err)
 		return ExitFailed
 	}
-	// Files of the host are its user's; the log files' modes are given where they are made.
+	// Log files of containers get their modes where they are made.
 	syscall.Umask(0o022)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	if config.Outside != nil {
-		if err := furnish(config); err != nil {
+		if err := mountOwn(config); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return ExitNoNamespaces
 		}
@@ -67,8 +67,9 @@ func Main(config Config) int {
 	return 0
 }
 
-// furnish makes /proc show the processes of this pid namespace, and tries what a user namespace is for.
-func furnish(config Config) error {
+// mountOwn makes mounts private and /proc show the processes of this pid namespace. Where it fails the user namespace is
+// of no use.
+func mountOwn(config Config) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
@@ -81,8 +82,8 @@ func furnish(config Config) error {
 	return nil
 }
 
-// takeLock makes this process the only host of the run directory. A host that is ending has it for a while; after the
-// limit the control plane waits no more for this one.
+// takeLock makes this process the only host of the run directory. A host that is ending may hold the lock for a while.
+// After StartTimeout the control plane has given up on this host.
 func takeLock(config Config) (*os.File, error) {
 	path := filepath.Join(config.RunDir, lockName)
 	for limit := time.Now().Add(config.StartTimeout); ; time.Sleep(10 * time.Millisecond) {
@@ -101,7 +102,7 @@ func takeLock(config Config) (*os.File, error) {
 	}
 }
 
-// isAt tells that file has not been removed or replaced since it was opened.
+// isAt reports whether path is still the file that was opened.
 func isAt(file *os.File, path string) bool {
 	mine, err1 := file.Stat()
 	theirs, err2 := os.Stat(path)
@@ -109,7 +110,7 @@ func isAt(file *os.File, path string) bool {
 }
 
 func run(config Config) error {
-	// It may be that of a data directory which was moved.
+	// The data directory may have been moved since the run directory was marked.
 	if err := rundir.Mark(config.RunDir, config.Dir); err != nil {
 		return err
 	}
@@ -128,18 +129,18 @@ func run(config Config) error {
 	if err := os.Chmod(socket, 0o600); err != nil {
 		return err
 	}
-	slog.Info("Ready", "dir", config.Dir, "isolation", h.box.Info().Isolation)
+	slog.Info("Ready", "dir", config.Dir, "isolation", h.sandbox.Info().Isolation)
 	h.mu.Lock()
-	h.rest()
+	h.updateIdleTimer()
 	h.mu.Unlock()
 	go h.serve(listener)
 	memory.DropStartup()
 	<-h.done
 	listener.Close()
-	h.box.Close()
+	h.sandbox.Close()
 	_, err = os.Stat(config.Dir)
 	if h.journal.close() || os.IsNotExist(err) {
-		// Nobody will ask again: leave nothing behind.
+		// No control plane will ask for anything again.
 		return rundir.Remove(config.RunDir, SocketName, journalName, newJournalName, LogName, lockName)
 	}
 	return nil

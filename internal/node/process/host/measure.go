@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// measure is done by the host because the control plane may not read all that belongs to users of a user namespace.
+// measure runs in the host because the control plane may not read files that belong to users of a user namespace.
 func (h *Host) measure(ids []runtime.ID, dirs []string) (runtime.Usage, error) {
 	usage := runtime.Usage{}
 	for _, id := range ids {
@@ -40,7 +40,7 @@ func (h *Host) openWritten(id runtime.ID) (*os.File, error) {
 	if e == nil {
 		return nil, os.ErrNotExist
 	}
-	// Under the lock, so that the directory is not another container's by then.
+	// Under the lock, so that the directory is not given to another container meanwhile.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.process == nil {
@@ -49,7 +49,8 @@ func (h *Host) openWritten(id runtime.ID) (*os.File, error) {
 	return e.process.OpenWritten()
 }
 
-// measureDir measures a directory that was opened, or could not be.
+// measureDir measures and closes dir. Where opening it failed with err because it does not exist or may not be read, its
+// size is 0.
 func measureDir(dir *os.File, err error) (int64, error) {
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return 0, nil

@@ -32,7 +32,7 @@ func (h *Host) list() []runtime.Status {
 	return all
 }
 
-// forget drops what has ended; what runs is not forgotten.
+// forget drops attempts that have ended, and ignores those that run.
 func (h *Host) forget(ids []runtime.ID) error {
 	var dropped []runtime.ID
 	h.mu.Lock()
@@ -67,7 +67,7 @@ func (h *Host) removePod(uid types.UID, dir string) error {
 	for _, e := range left {
 		<-e.ended
 	}
-	if err := h.box.RemovePod(uid); err != nil || h.config.Outside == nil || dir == "" {
+	if err := h.sandbox.RemovePod(uid); err != nil || h.config.Outside == nil || dir == "" {
 		return err
 	}
 	return removeDir(dir)
@@ -86,16 +86,17 @@ func removeDir(path string) error {
 	return parent.Remove(filepath.Base(path))
 }
 
-// rest ends the host after a while without containers and control planes. The caller holds h.mu.
-func (h *Host) rest() {
+// updateIdleTimer starts the idle timer when there are neither containers nor control planes, and stops it otherwise. The
+// caller holds h.mu.
+func (h *Host) updateIdleTimer() {
 	switch {
 	case h.busy() && h.idle != nil:
 		h.idle.Stop()
 		h.idle = nil
 	case !h.busy() && h.idle == nil && !h.closing:
 		stay := h.config.IdleExit
-		if !h.greeted {
-			// The control plane that has started this host may take that long to reach it.
+		if !h.hadControlPlane {
+			// The control plane that has started this host may take that long to connect.
 			stay = h.config.StartTimeout
 		}
 		h.idle = time.AfterFunc(stay, h.endIfIdle)
@@ -113,7 +114,7 @@ func (h *Host) endIfIdle() {
 	}
 }
 
-// end lets the host end; from now on nothing can be started. The caller holds h.mu.
+// end makes the host end; from now on no container can be started. The caller holds h.mu.
 func (h *Host) end() {
 	if !h.closing {
 		h.closing = true

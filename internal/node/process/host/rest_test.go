@@ -23,9 +23,9 @@ func TestAnIdleHostEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				h := &Host{config: config, box: &sandbox.Sandbox{}, live: tc.live, sessions: map[*session]bool{}, done: make(chan struct{})}
+				h := &Host{config: config, sandbox: &sandbox.Sandbox{}, live: tc.live, sessions: map[*session]bool{}, done: make(chan struct{})}
 				h.mu.Lock()
-				h.rest()
+				h.updateIdleTimer()
 				h.mu.Unlock()
 				if tc.greeted {
 					s, welcome := h.admit(nil, wire.Hello{Protocol: wire.Protocol})

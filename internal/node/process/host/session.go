@@ -24,11 +24,11 @@ func (h *Host) serve(listener *net.UnixListener) {
 		if err != nil {
 			return
 		}
-		go h.attend(wire.NewConn(socket))
+		go h.serveConn(wire.NewConn(socket))
 	}
 }
 
-func (h *Host) attend(conn *wire.Conn) {
+func (h *Host) serveConn(conn *wire.Conn) {
 	defer conn.Close()
 	if err := conn.CheckPeer(); err != nil {
 		slog.Warn("Refused a connection", "err", err)
@@ -56,7 +56,7 @@ func (h *Host) attend(conn *wire.Conn) {
 func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.box.Info(), Program: wire.Program(wire.Self)}
+	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.sandbox.Info(), Program: wire.Program(wire.Self)}
 	switch {
 	case h.closing:
 		w.Refused = "it is ending"
@@ -75,15 +75,15 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 		w.Stays = h.stays()
 		return nil, w
 	}
-	h.greeted = true
+	h.hadControlPlane = true
 	s := &session{host: h, conn: conn}
-	// Counted, but told nothing until it can listen.
+	// It counts as a control plane, but gets no events before its queue exists.
 	h.sessions[s] = false
-	h.rest()
+	h.updateIdleTimer()
 	return s, w
 }
 
-// stays reports whether there are containers, or control planes that have not just gone. The caller holds h.mu.
+// stays reports whether there are containers, or control planes that have not hung up. The caller holds h.mu.
 func (h *Host) stays() bool {
 	for s := range h.sessions {
 		if !s.conn.HungUp() {
@@ -100,7 +100,7 @@ func (h *Host) leave(s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.sessions, s)
-	h.rest()
+	h.updateIdleTimer()
 }
 
 func (s *session) read() {
@@ -124,7 +124,7 @@ func (s *session) handle(r wire.Request) {
 		s.out.Put(wire.Reply{Seq: r.Seq, Err: err.Error()})
 		return
 	}
-	// Under the lock, so that the event of its end cannot overtake the reply that it runs.
+	// Under the lock, so that the reply that it runs is sent before its end.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	reply := wire.Reply{Seq: r.Seq, Statuses: []runtime.Status{e.status}}
@@ -161,8 +161,8 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	return reply
 }
 
-// tell pushes the end of a container to every control plane that listens.
-func (h *Host) tell(s runtime.Status) {
+// sendEvent sends the end of a container to every connected control plane.
+func (h *Host) sendEvent(s runtime.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for session, listens := range h.sessions {
@@ -172,7 +172,7 @@ func (h *Host) tell(s runtime.Status) {
 	}
 }
 
-// pack sends what has gathered as one batch.
+// pack sends all queued values as one batch.
 func pack(conn *wire.Conn, values []any) error {
 	var batch wire.Batch
 	for _, v := range values {

@@ -6,22 +6,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShowCgroups has the thread's container see these directories at /sys/fs/cgroup, for cgroups to be mounted at, and links to them.
-// It must be called before volumes are mounted. What it returns is the directory that they are in, which is the caller's to close.
+// ShowCgroups mounts a tmpfs at /sys/fs/cgroup in the root file system that the thread is in. It has directories of these
+// names, as mount points for cgroups, and links to them. It must be called before volumes are mounted. It returns a
+// descriptor of the tmpfs, which the caller closes.
 func ShowCgroups(names []string, links map[string]string, writable bool) (int, error) {
 	const attributes = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	mount, err := newMount("tmpfs", attributes, option{"mode", "0755"})
 	if err != nil {
 		return -1, fmt.Errorf("make %s/fs/cgroup: %w", templateSys, err)
 	}
-	if err := furnishCgroups(mount, names, links, writable); err != nil {
+	if err := fillCgroups(mount, names, links, writable); err != nil {
 		unix.Close(mount)
 		return -1, fmt.Errorf("make %s/fs/cgroup: %w", templateSys, err)
 	}
 	return mount, nil
 }
 
-func furnishCgroups(mount int, names []string, links map[string]string, writable bool) error {
+func fillCgroups(mount int, names []string, links map[string]string, writable bool) error {
 	for _, name := range names {
 		if err := unix.Mkdirat(mount, name, 0o755); err != nil {
 			return err

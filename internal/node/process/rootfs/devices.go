@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deviceNumbers are the devices that every container has, with their minor and major numbers.
+// deviceNumbers are the devices that every container has, with their major and minor numbers.
 var deviceNumbers = map[string][2]uint32{
 	"null": {1, 3}, "zero": {1, 5}, "full": {1, 7}, "random": {1, 8}, "urandom": {1, 9}, "tty": {5, 0},
 }
@@ -18,15 +18,16 @@ var deviceLinks = map[string]string{
 	"core": "/proc/kcore", "ptmx": "pts/ptmx",
 }
 
-// devices makes a /dev.
+// devices makes the /dev of containers.
 type devices struct {
-	// bound: device files cannot be made here, so those of the machine are shown.
+	// bound is whether device files cannot be made here, so that those of the machine are bound into /dev.
 	bound bool
 	// ttyGroup is whether group 5, which terminals belong to, exists in this user namespace.
 	ttyGroup bool
 }
 
-// openDevices finds out how. Where the machine's device files are to be shown, dir gets them, for others to take.
+// openDevices finds out how device files and terminals can be made. If the machine's device files are needed, it binds them
+// into dir, from where moveDevice takes them.
 func openDevices(dir string) (devices, error) {
 	d := devices{}
 	probe := filepath.Join(dir, "probe")
@@ -58,7 +59,7 @@ func openDevices(dir string) (devices, error) {
 
 const ttyGroup = 5
 
-// mount mounts a /dev at the directory that point is and returns its root.
+// mount mounts a /dev at point, a directory, and returns the root of the mount.
 func (d devices) mount(point int) (int, error) {
 	dev, err := mountAt(point, "tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_STRICTATIME,
 		option{"mode", "0755"}, option{"size", "64m"})
@@ -100,7 +101,7 @@ func (d devices) terminals(dev int) error {
 }
 
 func (d devices) nodes(dev int) error {
-	// The thread's umask is the host's.
+	// The mode of mknod is subject to the umask of the host.
 	for name, number := range deviceNumbers {
 		var err error
 		if d.bound {
@@ -115,7 +116,8 @@ func (d devices) nodes(dev int) error {
 	return nil
 }
 
-// moveDevice shows the machine's own device file. The one in the template is this namespace's to move.
+// moveDevice moves the machine's device file to name in dev. The template was copied for this container, so its mounts can
+// be moved.
 func moveDevice(dev int, name string) error {
 	fd, err := unix.Openat(dev, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/stint-dev/stint/internal/beneath"
 )
 
-// showFile shows a file of this container alone at path. It is in memory, a file system that the container has anyway, and
-// has no name there.
+// showFile mounts a file with this content at path, for this container alone. The file is made in memory, the container's
+// tmpfs of /dev, and its name there is removed.
 func showFile(memory, root int, path, content string) error {
 	const name = ".file"
 	fd, err := unix.Openat(memory, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o644)
@@ -20,7 +20,7 @@ func showFile(memory, root int, path, content string) error {
 	if err = errors.Join(err, unix.Close(fd)); err != nil {
 		return err
 	}
-	// What is in the way in the image may be a link; it leads to somewhere in the image.
+	// The path may lead through symbolic links of the image, but not out of it.
 	at, err := beneath.OpenInRoot(root, path, unix.O_PATH)
 	if err != nil {
 		return &ImageError{"the image has no " + path + ": " + err.Error()}

@@ -9,14 +9,14 @@ import (
 // option is a mount option; one without a value is a flag.
 type option struct{ key, value string }
 
-// newMount makes a mount that is attached nowhere yet.
+// newMount makes a detached mount.
 func newMount(kind string, attributes int, options ...option) (int, error) {
 	context, err := unix.Fsopen(kind, unix.FSOPEN_CLOEXEC)
 	if err != nil {
 		return -1, err
 	}
 	defer unix.Close(context)
-	// What mount(8) shows as its device.
+	// The source is what mount(8) shows as the device.
 	options = append([]option{{"source", kind}}, options...)
 	for _, o := range options {
 		if o.value == "" {
@@ -25,17 +25,17 @@ func newMount(kind string, attributes int, options ...option) (int, error) {
 			err = unix.FsconfigSetString(context, o.key, o.value)
 		}
 		if err != nil {
-			return -1, fmt.Errorf("option %s=%s: %w%s", o.key, o.value, err, complaint(context))
+			return -1, fmt.Errorf("option %s=%s: %w%s", o.key, o.value, err, kernelMessage(context))
 		}
 	}
 	if err := unix.FsconfigCreate(context); err != nil {
-		return -1, fmt.Errorf("%w%s", err, complaint(context))
+		return -1, fmt.Errorf("%w%s", err, kernelMessage(context))
 	}
 	return unix.Fsmount(context, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
-// complaint is what the kernel has to say about a mount that failed.
-func complaint(context int) string {
+// kernelMessage is the kernel's message about a mount that failed.
+func kernelMessage(context int) string {
 	text := make([]byte, 1024)
 	n, err := unix.Read(context, text)
 	if err != nil || n == 0 {
@@ -44,7 +44,7 @@ func complaint(context int) string {
 	return ": " + string(text[:n])
 }
 
-// mountAt mounts a new file system at the directory that point is and returns its root.
+// mountAt mounts a new file system at point, a directory, and returns the root of the mount.
 func mountAt(point int, kind string, attributes int, options ...option) (int, error) {
 	mount, err := newMount(kind, attributes, options...)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// overlay shows the tree of an image with what one container after another writes on top of it.
+// overlay is an overlay file system of the tree of an image and an upper directory. One container after another uses it.
 type overlay struct {
 	tree string
-	// name is that of its directory among the overlays, and of its mount point on the stage.
+	// name is the name of its directory in overlays.dir, and of its mount point in overlays.stage.
 	name string
 	path string
-	// lock keeps the tree from being removed, for this program and all others.
+	// lock is the tree with a shared flock, which keeps every process from removing it.
 	lock *os.File
-	// upper is the directory that takes what is written, fresh how it was when it was mounted.
+	// upper is the directory for what containers write, fresh its state after mounting.
 	upper *os.File
 	fresh upperState
 }
@@ -61,17 +61,17 @@ func (all *overlays) newOverlay(tree, name string) (_ *overlay, err error) {
 	return o, err
 }
 
-// mount names directories by descriptors: a path may hold what is a separator in mount options.
+// mount passes directories as descriptors, because a path may contain the separator of mount options.
 func (all *overlays) mount(o *overlay, work *os.File) error {
 	options := []option{
 		{"lowerdir", descriptorPath(o.lock)}, {"upperdir", descriptorPath(o.upper)}, {"workdir", descriptorPath(work)},
-		// What a container writes does not outlive it, so that nothing has to wait for a disk.
+		// What a container writes does not outlive it, so it need not be synced.
 		{"volatile", ""},
 	}
 	if all.userxattr {
 		options = append(options, option{"userxattr", ""})
 	}
-	// Device files that an image brings along are of no use: no cgroup keeps containers from what they lead to.
+	// Device files of an image are disabled, because no cgroup restricts which devices a container may use.
 	mount, err := newMount("overlay", unix.MOUNT_ATTR_NODEV, options...)
 	if err != nil {
 		return fmt.Errorf("overlay: %w", err)
@@ -82,7 +82,7 @@ func (all *overlays) mount(o *overlay, work *os.File) error {
 
 func descriptorPath(f *os.File) string { return "/proc/thread-self/fd/" + strconv.Itoa(int(f.Fd())) }
 
-// ErrTreeBusy is a tree that is being removed.
+// ErrTreeBusy means that a tree is being removed.
 var ErrTreeBusy = errors.New("the image is being removed")
 
 func lockTree(tree string) (*os.File, error) {
@@ -108,7 +108,7 @@ func openDir(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }
 
-// sameOwner gives the upper directory, whose attributes the root directory shows, those of the image's.
+// sameOwner copies owner and mode of the image's root directory to the upper directory, whose attributes the container sees.
 func sameOwner(tree, upper *os.File) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(tree.Fd()), &stat); err != nil {
@@ -120,8 +120,8 @@ func sameOwner(tree, upper *os.File) error {
 	return unix.Fchmod(int(upper.Fd()), stat.Mode&0o7777)
 }
 
-// upperState is all that a container can change of an upper directory. The time of the last change alone does not tell:
-// before Linux 6.13 two changes within some milliseconds have the same.
+// upperState is all that a container can change of an upper directory. The time of the last change alone is not enough:
+// before Linux 6.13 two changes within some milliseconds may have the same time.
 type upperState struct {
 	changed       unix.Timespec
 	mode          uint32

@@ -15,21 +15,21 @@ import (
 	"github.com/stint-dev/stint/internal/userns"
 )
 
-// maxIdle bounds how many overlays are kept for later, idleTime how long: an image in use cannot be removed.
+// maxIdle bounds how many unused overlays are kept, idleTime how long. They keep their image from being removed.
 const (
 	maxIdle  = 64
 	idleTime = 5 * time.Second
 )
 
-// overlays are mounted in a namespace of their own, from which containers get clones.
+// overlays are mounted in a mount namespace of their own. Containers get clones of them.
 type overlays struct {
 	dir, stage string
 	namespace  *os.File
-	// userxattr: this user namespace may not use the attributes that overlays have on the machine.
+	// userxattr is set in a user namespace, which may not use the trusted attributes of overlays.
 	userxattr bool
 
 	mu sync.Mutex
-	// idle are those that serve no container, the longest unused first.
+	// idle are those that no container uses, the longest unused first.
 	idle   []idleOverlay
 	made   int
 	expiry *time.Timer
@@ -43,7 +43,7 @@ type idleOverlay struct {
 	since time.Time
 }
 
-// openOverlays moves the thread into a new namespace that becomes that of the overlays, and tries one there.
+// openOverlays moves the thread into a new mount namespace for the overlays, and finds out whether one can be mounted.
 func openOverlays(dir, stage string) (*overlays, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -64,13 +64,13 @@ func openOverlays(dir, stage string) (*overlays, error) {
 	}
 	if err := all.try(); err != nil {
 		all.namespace.Close()
-		return nil, fmt.Errorf("what containers write cannot be kept in %s: %w", dir, err)
+		return nil, fmt.Errorf("%s cannot hold the files that containers write: %w", dir, err)
 	}
 	go all.dropEach()
 	return all, nil
 }
 
-// try mounts an overlay: not every file system can take what is written to one.
+// try mounts an overlay, because not every file system can have an upper directory.
 func (all *overlays) try() error {
 	lower := filepath.Join(all.dir, "probe")
 	if err := os.Mkdir(lower, 0o700); err != nil {
@@ -112,7 +112,7 @@ func (all *overlays) takeIdle(tree string) *overlay {
 	return nil
 }
 
-// giveBack keeps the overlay for the next container if this one has left it as it was.
+// giveBack keeps the overlay for the next container if this one has not changed it.
 func (all *overlays) giveBack(o *overlay) {
 	if !o.isPristine() {
 		all.dropped <- o
@@ -130,7 +130,7 @@ func (all *overlays) giveBack(o *overlay) {
 	}
 }
 
-// expire drops overlays that have served no container for a while.
+// expire drops overlays that were unused for idleTime.
 func (all *overlays) expire() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -144,7 +144,7 @@ func (all *overlays) expire() {
 	}
 }
 
-// dropEach removes overlays on a thread of its own: a container may have written a great deal.
+// dropEach removes overlays on a thread of its own, because that takes long if a container has written a lot.
 func (all *overlays) dropEach() {
 	runtime.LockOSThread()
 	defer close(all.gone)

@@ -14,13 +14,13 @@ import (
 // Roots makes root file systems.
 type Roots struct {
 	overlays *overlays
-	// template is a mount namespace with little in it, for others to be copied from: an empty directory that becomes the
-	// root, and what is made once for all containers.
+	// template is the mount namespace from which those of containers are copied. It has an empty directory, where the root is
+	// mounted, and the mounts that are made once for all containers.
 	template *os.File
 	devices  devices
 }
 
-// Where things are in the template.
+// Directories of the template.
 const (
 	templateRoot    = "/root"
 	templateSys     = "/sys"
@@ -28,15 +28,15 @@ const (
 	templateProc    = "/proc"
 )
 
-// ProcPoint is where a /proc that is mounted already is shown to a container's first process, if ShowsProc: in a user
-// namespace the kernel lets only those mount a new one who see a whole one anyway. It is to be unmounted then.
+// ProcPoint is where the machine's /proc is mounted until a container's first process has mounted its own, if ShowsProc: in
+// a user namespace the kernel allows that only to a process that sees a complete /proc. The process then unmounts it.
 const ProcPoint = "/dev/mqueue"
 
-// ShowsProc is the same for all containers of this process.
+// ShowsProc reports whether there is a mount at ProcPoint. It is the same for all containers of this process.
 var ShowsProc = sync.OnceValue(func() bool { return !userns.Initial() })
 
-// Open tries what it takes. It keeps what containers write below dir, and mounts at stage, an empty directory. The
-// calling thread must see the machine's file system, and is left in another mount namespace.
+// Open finds out whether root file systems can be made here. What containers write is kept below dir. It mounts at stage, an
+// empty directory. The calling thread must see the machine's file system, and is left in another mount namespace.
 func Open(dir, stage string) (*Roots, error) {
 	r := &Roots{}
 	var err error
@@ -91,17 +91,17 @@ func pivotTo(path string) error {
 	return Pivot(fd)
 }
 
-// Pivot makes newRoot the root of the thread's mount namespace and lets go of the old one.
+// Pivot makes newRoot the root of the thread's mount namespace and unmounts the old one.
 func Pivot(newRoot int) error {
 	if err := unix.Fchdir(newRoot); err != nil {
 		return err
 	}
-	// The old root comes to lie on top of the new one, where it is unmounted.
+	// This mounts the old root over the new one, from where it is unmounted.
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("change the root directory: %w", err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("let go of the former root directory: %w", err)
+		return fmt.Errorf("unmount the former root directory: %w", err)
 	}
 	return unix.Chdir("/")
 }
@@ -113,8 +113,8 @@ type Root struct {
 }
 
 // Enter moves the thread into a new mount namespace, whose root has the files of tree, the directory of an image. Files,
-// by path and content, are shown over the image's. The caller gives the Root back when the container has ended, whatever
-// Enter returns with it.
+// by path and content, are mounted over the image's. The caller gives the Root back when the container has ended, also if
+// Enter returns an error with it.
 func (r *Roots) Enter(tree string, files map[string]string) (*Root, error) {
 	o, err := r.overlays.take(tree)
 	if err != nil {
@@ -130,11 +130,11 @@ func (r *Roots) Enter(tree string, files map[string]string) (*Root, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return root, err
 	}
-	return root, r.furnish(root, files)
+	return root, r.assemble(root, files)
 }
 
-// furnish puts the root file system together and makes it the thread's.
-func (r *Roots) furnish(root *Root, files map[string]string) error {
+// assemble puts the root file system together and makes it the thread's.
+func (r *Roots) assemble(root *Root, files map[string]string) error {
 	if err := unix.MoveMount(root.fd, "", unix.AT_FDCWD, templateRoot, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return fmt.Errorf("mount the image: %w", err)
 	}
@@ -174,8 +174,8 @@ func (r *Roots) furnish(root *Root, files map[string]string) error {
 	return Pivot(root.fd)
 }
 
-// openPoint opens one of the directories that we mount at. It is made if the image lacks it. A link in its place is
-// refused: what is mounted through it would be elsewhere than programs look for it.
+// openPoint opens a directory of the image as mount point, and makes it if the image lacks it. A symbolic link in its place
+// is an error: the mount would be at another path than programs expect.
 func openPoint(root int, name string) (int, error) {
 	how := &unix.OpenHow{
 		Flags:   unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC,
@@ -198,12 +198,12 @@ type ImageError struct{ Reason string }
 
 func (e *ImageError) Error() string { return e.Reason }
 
-// Seal makes all that is no volume read-only. The thread must be in the namespace of root.
+// Seal makes the root file system read-only, except volumes. The thread must be in the namespace of root.
 func (root *Root) Seal() error {
 	return unix.MountSetattr(root.fd, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 }
 
-// OpenWritten opens the directory that has what was written to it. The container must not have ended.
+// OpenWritten opens the directory that holds what the container has written. The Root must not have been given back.
 func (root *Root) OpenWritten() (*os.File, error) {
 	upper := root.overlay.upper
 	fd, err := unix.Openat(int(upper.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -213,7 +213,7 @@ func (root *Root) OpenWritten() (*os.File, error) {
 	return os.NewFile(uintptr(fd), upper.Name()), nil
 }
 
-// Leave is called once the container's process has been started, or could not be.
+// Leave closes what is needed only until the container's process was started or could not be.
 func (root *Root) Leave() {
 	if root != nil && root.fd >= 0 {
 		unix.Close(root.fd)
@@ -221,7 +221,7 @@ func (root *Root) Leave() {
 	}
 }
 
-// GiveBack takes a root whose container has ended.
+// GiveBack takes back the root of a container that has ended.
 func (r *Roots) GiveBack(root *Root) {
 	if root != nil {
 		root.Leave()
@@ -229,7 +229,7 @@ func (r *Roots) GiveBack(root *Root) {
 	}
 }
 
-// Discard takes a root that no other container is to get. The thread must be free to move to another mount namespace.
+// Discard removes a root that no other container may use. It moves the thread to another mount namespace.
 func (r *Roots) Discard(root *Root) {
 	root.Leave()
 	if setns(r.overlays.namespace) == nil {
@@ -237,7 +237,7 @@ func (r *Roots) Discard(root *Root) {
 	}
 }
 
-// Close lets go of everything and removes what containers have written.
+// Close frees everything and removes what containers have written.
 func (r *Roots) Close() {
 	r.overlays.close()
 	if r.template != nil {

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maskedSys are directories of /sys that tell of the machine's firmware and power, or allow to change it.
+// maskedSys are directories of /sys that show or change the machine's firmware and power.
 var maskedSys = []string{"firmware", "devices/virtual/powercap"}
 
-// mountSys mounts a read-only /sys at path. A user namespace may mount a new one only with a network of its own, so
-// there the machine's is shown, with all that is mounted below.
+// mountSys mounts a read-only /sys at path. A user namespace may mount a new sysfs only with a network namespace of its
+// own. Without one, the machine's /sys is cloned, with all mounts below it.
 func mountSys(path string) error {
 	const attributes = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	mount, err := newMount("sysfs", attributes)
@@ -37,7 +37,7 @@ func mountSys(path string) error {
 	return nil
 }
 
-// OpenSys has the thread's container see all of /sys, and write to it as the kernel allows.
+// OpenSys unmasks /sys in the mount namespace of the thread and makes it writable.
 func OpenSys() error {
 	for _, name := range maskedSys {
 		at := filepath.Join(templateSys, name)

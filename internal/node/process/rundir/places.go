@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// places are where run directories may be, whatever the environment says: a control plane must find the host that
-// another one has started.
+// places are the directories where run directories may be. They do not depend on the environment, because a control plane
+// must find the host that another one has started.
 func places(uid int) []string {
 	own := fmt.Sprintf("/run/user/%d", uid)
 	if uid == 0 {

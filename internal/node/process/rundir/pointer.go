@@ -16,10 +16,10 @@ import (
 // PointerName is the file in the data directory that holds the name of the run directory.
 const PointerName = "process-runtime"
 
-// maxBytes bounds what is read of a file that ought to hold a name.
+// maxBytes bounds how much of the pointer file is read.
 const maxBytes = 256
 
-// pointer is that file, locked.
+// pointer is the locked pointer file.
 type pointer struct {
 	*os.File
 	dataDir string
@@ -37,7 +37,7 @@ func openPointer(dataDir string, flags int) (*pointer, error) {
 	return &pointer{f, dataDir}, nil
 }
 
-// read returns the name; the error is fs.ErrNotExist where there is none that could be right.
+// read returns the name; the error is fs.ErrNotExist if the file has no valid one.
 func (p *pointer) read() (string, error) {
 	text, err := io.ReadAll(io.LimitReader(p, maxBytes))
 	if err != nil {
@@ -50,7 +50,8 @@ func (p *pointer) read() (string, error) {
 	return name, nil
 }
 
-// write replaces the name. A crash leaves one that is not right at worst, in a machine whose containers are gone.
+// write replaces the name. It is not synced: after a crash of the machine the name may be invalid, but then no containers
+// are left either.
 func (p *pointer) write(name string) error {
 	if err := p.Truncate(0); err != nil {
 		return err

@@ -1,14 +1,13 @@
-// Package rundir finds, makes and removes the run directory of a data directory: the one in memory where its host process
-// has socket, journal and whatever else ends with the machine.
+// Package rundir finds, makes and removes the run directory of a data directory. It is in memory, and the host process has
+// its socket, its journal and other files in it that are of no use after a reboot.
 //
 //	DATA DIRECTORY/process-runtime                 holds the name: stint-UID-RANDOM
 //	/run, /run/user/UID, /dev/shm or /tmp          one of them holds the run directory
 //	└── stint-UID-RANDOM/data-directory            holds the path of the data directory
 //
-// A data directory may come from anywhere, and what a file in it says proves nothing. So the file holds a name and no
-// path, the name is looked for only where Stint makes run directories, and what is found is taken only if it belongs
-// to this user, nobody else may write to it, and it names the data directory in turn. Nobody can take the name before
-// Stint does, for it cannot be guessed.
+// A data directory may come from anywhere, so its files are not trusted. The file holds a name, not a path, and the name is
+// looked for only where Stint makes run directories. The directory is used only if it belongs to this user, no other user
+// may write to it, and it names the data directory in turn. No other user can create it first, as its name is random.
 package rundir
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// markName is the file that holds the path of the data directory, newMarkName the one that takes its place.
+// markName is the file that holds the path of the data directory. newMarkName is renamed to it.
 const (
 	markName    = "data-directory"
 	newMarkName = "data-directory.new"
@@ -45,8 +44,8 @@ func Find(dataDir string) (string, error) {
 	return p.find()
 }
 
-// FindOrMake returns the run directory of dataDir, and makes one if it has none. Of several that do this at a time one
-// makes it.
+// FindOrMake returns the run directory of dataDir, and makes one if it has none. Processes that call it at the same time
+// get the same directory.
 func FindOrMake(dataDir string) (string, error) {
 	p, err := openPointer(dataDir, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -77,22 +76,22 @@ func (p *pointer) find() (string, error) {
 		case err == nil:
 			return dir, nil
 		case !errors.As(err, &refused) && !errors.Is(err, fs.ErrNotExist):
-			// It could not be looked at. Beside a host that runs there must be no second one.
+			// It could not be checked. A new run directory would lead to a second host beside one that may run.
 			return "", err
 		}
 	}
 	return "", fmt.Errorf("a run directory of %s: %w", p.dataDir, fs.ErrNotExist)
 }
 
-// refusal is why a directory is not taken.
+// refusal is why a directory is not used as run directory.
 type refusal struct{ reason string }
 
 func (r *refusal) Error() string { return r.reason }
 
 func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
-// Check returns why dir is not a run directory that Stint has made for dataDir. Uid is that of this user outside of a user
-// namespace.
+// Check returns why dir is not a run directory that Stint has made for dataDir. Uid is the id of this user outside of any
+// user namespace.
 func Check(dir, dataDir string, uid int) error {
 	if !slices.Contains(places(uid), filepath.Dir(dir)) || !runDirName.MatchString(filepath.Base(dir)) {
 		return refuse("%s is not where Stint makes run directories", dir)
@@ -112,16 +111,16 @@ func Check(dir, dataDir string, uid int) error {
 		return err
 	}
 	if !filepath.IsAbs(owner) {
-		return refuse("%s does not say whose run directory it is", dir)
+		return refuse("%s does not say which data directory it belongs to", dir)
 	}
-	// A data directory that was moved keeps its run directory; a copy of it does not get that of the original.
+	// A data directory that was moved keeps its run directory; a copy of it does not share that of the original.
 	if owner != dataDir && pointsTo(owner, filepath.Base(dir)) {
 		return refuse("%s is the run directory of %s", dir, owner)
 	}
 	return nil
 }
 
-// makeDir prefers places in memory: what is kept there changes with every container.
+// makeDir makes a run directory, in memory if possible, because its files change with every container.
 func makeDir(dataDir string) (string, error) {
 	random := make([]byte, 16)
 	_, _ = rand.Read(random) // It never fails.
@@ -140,10 +139,10 @@ func makeDir(dataDir string) (string, error) {
 			failed = err
 		}
 	}
-	return "", fmt.Errorf("no place for a socket: %w", failed)
+	return "", fmt.Errorf("no directory for the socket of the host process: %w", failed)
 }
 
-// Mark notes whose run directory dir is. A control plane that looks at the same time sees the old mark or the new one.
+// Mark writes dataDir to the mark of dir, atomically, because control planes may read the mark at the same time.
 func Mark(dir, dataDir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -156,7 +155,7 @@ func Mark(dir, dataDir string) error {
 	return root.Rename(newMarkName, markName)
 }
 
-// Remove removes the files of these names from dir, and dir itself once only the mark is left.
+// Remove removes the files of these names from dir, and then dir itself. It fails if other files than the mark are left.
 func Remove(dir string, names ...string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -174,7 +173,7 @@ func Remove(dir string, names ...string) error {
 	}
 	for _, e := range left {
 		if e.Name() != markName {
-			return fmt.Errorf("%s stays, for it holds %s", dir, e.Name())
+			return fmt.Errorf("%s is not removed, because it contains %s", dir, e.Name())
 		}
 	}
 	if err := root.Remove(markName); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/rundir"
 )
 
-// made returns the run directory of a data directory, which goes with the test.
+// made returns the run directory of a data directory, and removes it after the test.
 func made(t *testing.T, dataDir string) string {
 	t.Helper()
 	dir, err := rundir.FindOrMake(dataDir)
@@ -51,7 +51,7 @@ func TestARunDirectoryIsFoundAgain(t *testing.T) {
 	}
 }
 
-func TestManyThatComeAtOnceGetOne(t *testing.T) {
+func TestConcurrentCallsGetTheSameRunDirectory(t *testing.T) {
 	data := t.TempDir()
 	found := make([]string, 16)
 	var all sync.WaitGroup
@@ -67,7 +67,7 @@ func TestManyThatComeAtOnceGetOne(t *testing.T) {
 	}
 }
 
-// What a data directory says is not believed: its files may have been put there by another user, or by a pod.
+// Files of a data directory are not trusted: another user or a pod may have written them.
 func TestOnlyWhatStintMadeForTheDataDirectoryIsTaken(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, data, run string) error{
 		"the path of another directory": func(t *testing.T, data, _ string) error {
@@ -135,7 +135,7 @@ func TestOnlyWhatStintMadeForTheDataDirectoryIsTaken(t *testing.T) {
 	}
 }
 
-// The host marks the directory again while control planes look for it.
+// The host writes the mark again while control planes look for the directory.
 func TestARunDirectoryIsFoundWhileItIsMarked(t *testing.T) {
 	data := t.TempDir()
 	dir := made(t, data)
@@ -201,7 +201,7 @@ func TestRemoveTakesOnlyTheFilesThatItIsTold(t *testing.T) {
 	for _, name := range []string{"journal", "of-another"} {
 		plant(t, filepath.Join(dir, name), "")
 	}
-	if err := rundir.Remove(dir, "journal", "absent"); err == nil || !strings.Contains(err.Error(), "it holds of-another") {
+	if err := rundir.Remove(dir, "journal", "absent"); err == nil || !strings.Contains(err.Error(), "it contains of-another") {
 		t.Errorf("removed with %v", err)
 	}
 	if found, err := rundir.Find(data); err != nil || found != dir {
@@ -227,7 +227,7 @@ func TestNoOtherIsMadeWhileTheRunDirectoryCannotBeLookedAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Room for the pointer, and none for the mark.
+	// One descriptor is free, so that the pointer can be opened and the mark cannot.
 	few := limit
 	few.Cur = uint64(pointer.Fd()) + 1
 	pointer.Close()

@@ -10,29 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// divided is our part of the version 1 trees, where controllers are not in version 2 yet. Only containers with
-// limits get cgroups there: moving a thread into one takes milliseconds.
-type divided struct {
+// legacy is the Sandbox's part of the version 1 trees, for controllers that are not in the version 2 tree. Only containers
+// with limits get cgroups there: moving a thread into one takes milliseconds.
+type legacy struct {
 	name string
-	// parts are those of the trees that containers have cgroups in; memory and cpu are the ones that have limits.
+	// parts are those of the trees in which containers have cgroups; memory and cpu are the two of them with limits.
 	parts       []*part
 	memory, cpu *part
 	pids        *sharedPIDs
 }
 
-// part is ours of one tree.
+// part is the Sandbox's part of one tree.
 type part struct {
 	hierarchy
 	dir string
 }
 
-// openDivided tries which of the controllers can be used.
-func openDivided(all []hierarchy, config Config) *divided {
-	d := &divided{name: config.Name}
+// openLegacy finds out which of the controllers can be used.
+func openLegacy(all []hierarchy, config Config) *legacy {
+	d := &legacy{name: config.Name}
 	d.memory = d.open(all, "memory", "memory.limit_in_bytes")
 	d.cpu = d.open(all, "cpu", "cpu.cfs_quota_us")
 	if len(d.parts) > 0 {
-		// A JVM believes none of its limits unless it sees these too.
+		// A JVM ignores all its limits unless it sees these cgroups as well.
 		d.open(all, "cpuacct", "cpuacct.usage")
 		d.open(all, "cpuset", "cpuset.cpus")
 	}
@@ -44,8 +44,8 @@ func openDivided(all []hierarchy, config Config) *divided {
 	return d
 }
 
-// open returns our part of the tree that has the controller; nil if there is none.
-func (d *divided) open(all []hierarchy, controller, control string) *part {
+// open returns the Sandbox's part of the tree with the controller; nil if there is none.
+func (d *legacy) open(all []hierarchy, controller, control string) *part {
 	has := func(h hierarchy) bool { return slices.Contains(h.controllers, controller) }
 	for _, p := range d.parts {
 		if has(p.hierarchy) {
@@ -57,7 +57,7 @@ func (d *divided) open(all []hierarchy, controller, control string) *part {
 			continue
 		}
 		p := &part{hierarchy: h, dir: filepath.Join(h.home, d.name)}
-		if p.setsCPUs() && p.handDownCPUs() != nil {
+		if p.setsCPUs() && p.inheritCPUs() != nil {
 			os.Remove(p.dir)
 			continue
 		}
@@ -69,8 +69,8 @@ func (d *divided) open(all []hierarchy, controller, control string) *part {
 
 func (p *part) setsCPUs() bool { return slices.Contains(p.controllers, "cpuset") }
 
-// handDownCPUs lets cgroups in our part have all that we have. The kernel gives a new one no CPU and no memory.
-func (p *part) handDownCPUs() error {
+// inheritCPUs gives cgroups in this part the CPUs and memory nodes of this process. A new cpuset has none.
+func (p *part) inheritCPUs() error {
 	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
 		ours, err := os.ReadFile(filepath.Join(p.home, name))
 		if err != nil {
@@ -83,7 +83,7 @@ func (p *part) handDownCPUs() error {
 	return setFile(p.dir, "cgroup.clone_children", "1")
 }
 
-// canMake makes our directory under home and reports whether its controls can be written.
+// canMake makes the directory name under home and reports whether its file control can be written.
 func canMake(home, name, control string) bool {
 	dir := filepath.Join(home, name)
 	if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
@@ -96,7 +96,7 @@ func canMake(home, name, control string) bool {
 	return false
 }
 
-func (d *divided) dirs() []string {
+func (d *legacy) dirs() []string {
 	var dirs []string
 	for _, p := range d.parts {
 		dirs = append(dirs, p.dir)
@@ -107,27 +107,30 @@ func (d *divided) dirs() []string {
 	return slices.Compact(dirs)
 }
 
-func (d *divided) close() {
+func (d *legacy) close() {
 	d.pids.empty()
 	for _, dir := range d.dirs() {
 		os.Remove(dir)
 	}
 }
 
-// sweepDivided ends and removes what a former host process left under dir.
-func sweepDivided(dir string) {
+// sweepLegacy kills what a former host process left in the cgroups under dir and in dir itself, which holds the processes
+// of all containers where it is that of the pids controller. It removes these cgroups.
+func sweepLegacy(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
-		pause := killWait{limit: killTimeout}
-		for os.Remove(path) != nil && pause.next() {
-			killMembers(path)
+		if e.IsDir() {
+			sweepCgroup(filepath.Join(dir, e.Name()))
 		}
 	}
-	os.Remove(dir)
+	sweepCgroup(dir)
+}
+
+func sweepCgroup(dir string) {
+	pause := killWait{limit: killTimeout}
+	for os.Remove(dir) != nil && pause.next() {
+		killMembers(dir)
+	}
 }
 
 func killMembers(dir string) {

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// unified is our part of the version 2 tree. Its leaves hold a container each.
+// unified is the Sandbox's part of the version 2 tree. Each of its leaves holds one container.
 type unified struct {
 	dir         string
 	controllers []string
@@ -20,8 +20,8 @@ type unified struct {
 	maxPIDs int64
 }
 
-// openUnified makes our part of the tree. In a scope of its own this process is alone in its cgroup, so that it may
-// step aside: controllers cannot be handed down by a cgroup that holds processes itself.
+// openUnified makes the Sandbox's part of the tree. In a scope of its own, this process first moves to a child cgroup: a
+// cgroup with processes cannot enable controllers for its children.
 func openUnified(all []hierarchy, config Config) (*unified, error) {
 	at := slices.IndexFunc(all, func(h hierarchy) bool { return h.v2 })
 	if at < 0 {
@@ -68,7 +68,8 @@ type leaf struct {
 	dir    *os.File
 	events *os.File
 	weight int64
-	// killed: Linux 6.14 and later kill whatever is cloned into a cgroup that was killed once, so it is not used again.
+	// killed is whether cgroup.kill was written: Linux 6.14 and later kill all processes that are cloned into such a
+	// cgroup, so it is not used again.
 	killed atomic.Bool
 }
 
@@ -87,7 +88,7 @@ func (u *unified) newLeaf(name string) (*leaf, error) {
 		return nil, err
 	}
 	l := &leaf{path: path, dir: dir, events: events, weight: defaultWeight}
-	if u.boundsPIDs() {
+	if u.limitsPIDs() {
 		if err := setFile(path, "pids.max", strconv.FormatInt(u.maxPIDs, 10)); err != nil {
 			_ = l.remove()
 			return nil, err
@@ -96,7 +97,7 @@ func (u *unified) newLeaf(name string) (*leaf, error) {
 	return l, nil
 }
 
-// limit sets what the kernel shall hold the leaf to. Controllers that are not there were reported by Info.
+// limit sets the limits of the leaf. Info says which controllers are missing.
 func (l *leaf) limit(u *unified, want limits) error {
 	var failed error
 	set := func(name, value string) {
@@ -106,9 +107,9 @@ func (l *leaf) limit(u *unified, want limits) error {
 	}
 	if u.holds("memory") && want.memory > 0 {
 		set("memory.max", strconv.FormatInt(want.memory, 10))
-		// One process short of memory ends the container, and nothing but the container.
+		// The OOM killer kills the whole container instead of one of its processes.
 		set("memory.oom.group", "1")
-		// Without this the limit would only push the container into swap. Kernels without swap lack the file.
+		// Otherwise the container would use swap beyond its limit. Kernels without swap lack the file.
 		_ = setFile(l.path, "memory.swap.max", "0")
 	}
 	if u.holds("cpu") && want.cpu > 0 {
@@ -121,7 +122,7 @@ func (l *leaf) limit(u *unified, want limits) error {
 	return failed
 }
 
-// populated is false of no leaf.
+// populated reports whether there are processes in the leaf; false for nil.
 func (l *leaf) populated() bool {
 	if l == nil {
 		return false
@@ -139,7 +140,7 @@ func (l *leaf) kill() error {
 	return setFile(l.path, "cgroup.kill", "1")
 }
 
-// oomKills counts what the kernel killed for want of memory.
+// oomKills is how many processes the OOM killer has killed.
 func (l *leaf) oomKills() int64 { return counter(l.path, "memory.events", "oom_kill") }
 
 func (l *leaf) remove() error {
@@ -148,7 +149,7 @@ func (l *leaf) remove() error {
 	return os.Remove(l.path)
 }
 
-// counter reads one line of a file of "name value" lines; 0 if there is none.
+// counter returns the value of name in a file of "name value" lines; 0 if there is none.
 func counter(dir, file, name string) int64 {
 	data, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil {
@@ -164,7 +165,7 @@ func counter(dir, file, name string) int64 {
 	return 0
 }
 
-// sweepUnified ends all that a former host process left in its part of the tree.
+// sweepUnified kills all processes that a former host process left in its part of the tree, and removes its cgroups.
 func sweepUnified(dir string) {
 	if setFile(dir, "cgroup.kill", "1") != nil {
 		return

@@ -10,16 +10,16 @@ import (
 // hierarchy is one mounted cgroup tree and this process's place in it.
 type hierarchy struct {
 	v2 bool
-	// controllers are those of version 1, name is that of the directory that the tree is mounted at.
+	// controllers are the version 1 controllers of the tree, name is the name of the directory that it is mounted at.
 	controllers []string
 	name        string
 	// home is the directory of the cgroup that this process is in.
 	home string
 }
 
-// hierarchies finds what is mounted, version 2 and 1.
+// hierarchies lists the mounted cgroup trees, of both versions.
 func hierarchies() ([]hierarchy, error) {
-	places, err := ownPlaces()
+	places, err := ownCgroups()
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +63,14 @@ func parseMount(line string, places map[string]string) (hierarchy, bool) {
 	default:
 		return hierarchy{}, false
 	}
-	// Where only a part of the tree is mounted, paths are told from that part on.
+	// Where only a part of the tree is mounted, the path is relative to that part.
 	place := strings.TrimPrefix(places[key], strings.TrimSuffix(where[3], "/"))
 	h.home = filepath.Join(where[4], place)
 	return h, true
 }
 
-// ownPlaces maps a version 1 controller to this process's path in its tree; "" is version 2.
-func ownPlaces() (map[string]string, error) {
+// ownCgroups maps a version 1 controller to this process's path in its tree; "" is version 2.
+func ownCgroups() (map[string]string, error) {
 	data, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return nil, err

@@ -80,8 +80,9 @@ func TestLimitsInTheKernelsUnits(t *testing.T) {
 	}
 }
 
-// The paths come from a journal. The decoy looks like a cgroup of either version.
-func TestOnlyCgroupsOfTheBoxAreSwept(t *testing.T) {
+// The paths come from a journal, which is not trusted. The decoy is an ordinary directory that looks like a cgroup of
+// either version.
+func TestOnlyCgroupsOfTheSandboxAreSwept(t *testing.T) {
 	decoy := filepath.Join(t.TempDir(), "box")
 	if err := os.MkdirAll(filepath.Join(decoy, "leaf"), 0o700); err != nil {
 		t.Fatal(err)

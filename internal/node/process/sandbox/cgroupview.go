@@ -15,25 +15,26 @@ import (
 // cgroupView is what a container from an image sees of its cgroups of version 1.
 //
 //	/sys/fs/cgroup/memory             the container's cgroup
-//	/sys/fs/cgroup/cpu,cpuacct        the same, of a tree with two controllers
+//	/sys/fs/cgroup/cpu,cpuacct        the same, for a tree with two controllers
 //	/sys/fs/cgroup/cpu                a link to it
 //
-// What a mount shows is the cgroup that its process was in when it unshared its view of cgroups. So the container's process
-// enters, unshares and mounts by itself, and finds ready what it cannot see from its root file system. That moves no thread
-// there and back, either.
+// A mount shows the cgroup that the mounting process was in when it entered its cgroup namespace. So the container's process
+// itself enters the cgroups and the namespace and mounts, by descriptors that were opened before, because it cannot see the
+// cgroups from its root file system. This also saves moving a thread there and back.
 type cgroupView struct {
 	cgroups []cgroup1
 	// tasks are the files by which the cgroups are entered.
 	tasks []*os.File
-	// affinity is which CPUs the process keeps to, if they could be told: in another cpuset, kernels before 6.2 forget it.
+	// affinity is the CPU affinity of the process; empty if it need not be restored or could not be read. Kernels before
+	// 6.2 reset it when a process enters another cpuset.
 	affinity []byte
-	// dir is the directory of the mount points; -1 before it is made.
+	// dir is the descriptor of the directory of the mount points; -1 before it is made.
 	dir      int
 	writable bool
 }
 
-// view opens what the container's process needs. The thread must see the machine's file system.
-func (l *limited) view(writable bool) (*cgroupView, error) {
+// view opens the files that the container's process needs. The thread must see the machine's file system.
+func (l *legacyCgroups) view(writable bool) (*cgroupView, error) {
 	v := &cgroupView{cgroups: l.cgroups, dir: -1, writable: writable}
 	for _, g := range l.cgroups {
 		tasks, err := os.OpenFile(filepath.Join(g.dir, tasksFile), os.O_WRONLY, 0)
@@ -77,7 +78,7 @@ func (v *cgroupView) close() {
 	}
 }
 
-// enterCgroups moves the process.
+// enterCgroups moves the process into its cgroups and restores its CPU affinity.
 func (c *child) enterCgroups(v *cgroupView) {
 	const itself = "0"
 	for i, g := range v.cgroups {
@@ -88,8 +89,8 @@ func (c *child) enterCgroups(v *cgroupView) {
 	}
 }
 
-// mountCgroups goes by the open directory: over its path there may be a volume, with links of others in it. Where the kernel
-// refuses to mount, a mount point stays empty.
+// mountCgroups uses the descriptor of the directory: a volume may be mounted over its path, with links that other
+// containers have made. Where the kernel refuses a mount, the mount point stays empty.
 func (c *child) mountCgroups(v *cgroupView) {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	c.Do("enter "+cgroupMount, unix.SYS_FCHDIR, uintptr(v.dir))

@@ -23,10 +23,11 @@ func startErrorf(format string, args ...any) error {
 // defaultPath is where programs are looked up when the container has no PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// messageVariable tells a container that sees no file at its termination message path where the file really is.
+// messageVariable has the path of the termination message file, in containers that see no file at their termination
+// message path.
 const messageVariable = "STINT_TERMINATION_LOG"
 
-// environment is the container's, with what every program expects.
+// environment is the container's environment with defaults for PATH, HOME and HOSTNAME, and with its mark.
 func (b *Sandbox) environment(c *runtime.Container, messagePath string) []string {
 	env := append(make([]string, 0, len(c.Env)+5), c.Env...)
 	env = withDefault(env, "PATH", defaultPath)
@@ -60,7 +61,7 @@ func lookup(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// program finds what command[0] names, in the view of the calling thread. Where says whose files these are.
+// program finds the program that command[0] names, as the calling thread sees the file system. Where ends the error text.
 func program(command, env []string, dir, where string) (string, error) {
 	if len(command) == 0 || command[0] == "" {
 		return "", startErrorf("the container has no command")
@@ -113,7 +114,7 @@ func relativeProgram(name, dir, where string) (string, error) {
 	}
 }
 
-// Whose files a program is looked for in.
+// Values of where.
 const (
 	onThisMachine = "on this machine"
 	inTheImage    = "in the image"
@@ -136,7 +137,7 @@ func whyNotExecutable(path string) string {
 	return ""
 }
 
-// workingDir checks that a process can start in dir, in the view of the calling thread.
+// workingDir checks that a process can start in dir, as the calling thread sees the file system.
 func workingDir(dir string) (string, error) {
 	if dir == "" {
 		return "/", nil

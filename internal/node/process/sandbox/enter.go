@@ -10,14 +10,14 @@ import (
 
 // enter moves the thread into a mount namespace for the rest of the job.
 func (t *thread) enter(ns *os.File) error {
-	t.later(func() error { return setns(t.box.views.base, unix.CLONE_NEWNS) })
+	t.addUndo(func() error { return setns(t.sandbox.views.base, unix.CLONE_NEWNS) })
 	return setns(ns, unix.CLONE_NEWNS)
 }
 
-// enterView moves the thread to where the container shall live. It tells whether the termination message file is at
-// its path there.
+// enterView moves the thread into the container's mount namespace, if it needs one. Seen is whether the termination message
+// file is at its path there.
 func (l *launch) enterView(t *thread) (seen bool, err error) {
-	c, v := l.container, l.box.views
+	c, v := l.container, l.sandbox.views
 	switch {
 	case !v.usable():
 		return false, nil
@@ -31,11 +31,11 @@ func (l *launch) enterView(t *thread) (seen bool, err error) {
 
 // enterOwn makes a mount namespace for this container alone.
 func (l *launch) enterOwn(t *thread) error {
-	c, v := l.container, l.box.views
+	c, v := l.container, l.sandbox.views
 	if err := t.enter(v.volumes); err != nil {
 		return err
 	}
-	if err := l.box.mountMemory(c.PodUID, c.Mounts); err != nil {
+	if err := l.sandbox.mountMemory(c.PodUID, c.Mounts); err != nil {
 		return &StartError{Reason: err.Error()}
 	}
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {

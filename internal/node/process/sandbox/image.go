@@ -21,15 +21,15 @@ func (b *Sandbox) openRoots() error {
 	case !stage.Supported:
 		return errors.New("containers are started from images on amd64 and arm64 only")
 	case b.config.RootsDir == "":
-		return errors.New("there is no directory for what containers write")
+		return errors.New("there is no directory for the files that containers write")
 	case !b.views.usable():
 		return errors.New(b.views.why)
 	case !isRoot():
-		return errors.New("the users of images need root, of this machine or of a user namespace")
+		return errors.New("images have several users, which needs root of this machine or of a user namespace")
 	}
 	b.child = gatherChildFacts()
 	err := run(b.jobs, func(t *thread) (err error) {
-		t.later(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
+		t.addUndo(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
 		b.roots, err = rootfs.Open(b.config.RootsDir, b.views.stage())
 		return err
 	})
@@ -43,7 +43,7 @@ func (b *Sandbox) openRoots() error {
 	return err
 }
 
-// tryRoot starts a container whose only file is no program. All that comes before running it must work.
+// tryRoot starts a container whose only file is not a program. All steps before its execve must succeed.
 func (b *Sandbox) tryRoot() error {
 	const name = "probe"
 	tree := filepath.Join(b.config.StateDir, name)
@@ -56,13 +56,13 @@ func (b *Sandbox) tryRoot() error {
 		return err
 	}
 	defer os.Remove(program)
-	l := &launch{box: b, container: &runtime.Container{Command: []string{"/" + name}, Root: &runtime.Root{Tree: tree}}}
+	l := &launch{sandbox: b, container: &runtime.Container{Command: []string{"/" + name}, Root: &runtime.Root{Tree: tree}}}
 	defer func() {
-		// The tree goes, and with it what was mounted of it.
+		// The tree is removed, so the root file system must not serve another container.
 		if root := l.root; root != nil {
 			l.root = nil
 			_ = run(b.jobs, func(t *thread) error {
-				t.later(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
+				t.addUndo(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
 				b.roots.Discard(root)
 				return nil
 			})
@@ -84,7 +84,7 @@ func (b *Sandbox) tryRoot() error {
 		return nil
 	}
 	var failed *stage.Error
-	if errors.As(err, &failed) && failed.What == mountsProc && failed.Errno == unix.EPERM {
+	if errors.As(err, &failed) && failed.What == stepMountProc && failed.Errno == unix.EPERM {
 		return fmt.Errorf("a container %w: if this is a container itself, it must be privileged, or have its /proc unmasked", err)
 	}
 	return fmt.Errorf("a container %w", err)
@@ -93,16 +93,17 @@ func (b *Sandbox) tryRoot() error {
 // forkInRoot starts the container in the root file system of its image.
 func (l *launch) forkInRoot(t *thread) error {
 	c := l.container
-	// Before the cgroups: what this may start outlives the container.
+	// Before the thread enters the container's cgroups: process 1 of the pod, which this may start, outlives the
+	// container.
 	if c.Root.SharePIDs {
-		if err := l.box.podPIDs.enter(t, c.PodUID); err != nil {
+		if err := l.sandbox.podPIDs.enter(t, c.PodUID); err != nil {
 			return err
 		}
 	}
-	// From the container's root file system the cgroups cannot be seen.
-	if l.limited != nil {
+	// Before the thread enters the container's root file system, from where the cgroups cannot be opened.
+	if l.legacy != nil {
 		var err error
-		if l.cgroups, err = l.limited.view(l.container.Root.Privileged); err != nil {
+		if l.cgroups, err = l.legacy.view(l.container.Root.Privileged); err != nil {
 			return err
 		}
 		defer l.cgroups.close()
@@ -134,11 +135,11 @@ func (l *launch) forkInRoot(t *thread) error {
 
 // enterRoot moves the thread to the container's root file system, with its volumes.
 func (l *launch) enterRoot(t *thread) error {
-	c, v := l.container, l.box.views
+	c, v := l.container, l.sandbox.views
 	if err := t.enter(v.volumes); err != nil {
 		return err
 	}
-	if err := l.box.mountMemory(c.PodUID, c.Mounts); err != nil {
+	if err := l.sandbox.mountMemory(c.PodUID, c.Mounts); err != nil {
 		return &StartError{Reason: err.Error()}
 	}
 	mounts := slices.Clone(c.Mounts)
@@ -152,7 +153,7 @@ func (l *launch) enterRoot(t *thread) error {
 		return &StartError{Reason: err.Error()}
 	}
 	var fault *rootfs.ImageError
-	l.root, err = l.box.roots.Enter(c.Root.Tree, c.Root.Files)
+	l.root, err = l.sandbox.roots.Enter(c.Root.Tree, c.Root.Files)
 	if errors.As(err, &fault) {
 		return &StartError{Reason: fault.Reason}
 	}
@@ -176,28 +177,28 @@ func (l *launch) enterRoot(t *thread) error {
 	return nil
 }
 
-// imageEnvironment is the container's own, with what a container runtime adds.
+// imageEnvironment is the container's environment with defaults for PATH and HOSTNAME, and with its mark if that is needed.
 func (l *launch) imageEnvironment() []string {
 	c := l.container
 	env := withDefault(slices.Clone(c.Env), "PATH", defaultPath)
 	if c.Hostname != "" {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}
-	if c.Root.HostPID || c.Root.SharePIDs || l.slot.leaf == nil && !l.box.config.PIDNamespace {
-		// Nothing else finds all of the container's processes.
-		env = append(env, mark(l.box.config.Name, c.ID))
+	if c.Root.HostPID || c.Root.SharePIDs || l.slot.leaf == nil && !l.sandbox.config.PIDNamespace {
+		// There is neither a pid namespace nor a cgroup of the container alone by which its processes are found.
+		env = append(env, mark(l.sandbox.config.Name, c.ID))
 	}
 	return env
 }
 
-// startChild clones the container's first process, which then goes on by itself.
+// startChild forks the container's first process. It does not wait for it.
 func (l *launch) startChild(path, dir string, env []string) error {
 	ends, err := l.pipes()
 	defer ends.close()
 	if err != nil {
 		return err
 	}
-	p := l.childProgram(childSpec{path: path, dir: dir, env: env, stdin: int(l.box.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	p := l.childProgram(childSpec{path: path, dir: dir, env: env, stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
 	own := stage.Namespaces(unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
 	if l.container.Root.HostPID || l.container.Root.SharePIDs {
 		own &^= unix.CLONE_NEWPID
@@ -227,10 +228,10 @@ func (l *launch) join() (*Process, error) {
 	return nil, startErrorf("%v", err)
 }
 
-// failureOf is why the program itself could not be run; 0 if it was something before.
+// failureOf is why the execve of the program failed; 0 if an earlier step failed.
 func failureOf(err error) unix.Errno {
 	var failed *stage.Error
-	if errors.As(err, &failed) && failed.What == runsProgram {
+	if errors.As(err, &failed) && failed.What == stepRunProgram {
 		return failed.Errno
 	}
 	return 0

@@ -15,23 +15,23 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Steps of a child that its parent tells from others.
+// Names of the steps of a child that its parent compares with.
 const (
-	mountsProc  = "mount /proc"
-	runsProgram = "run the program"
+	stepMountProc  = "mount /proc"
+	stepRunProgram = "run the program"
 )
 
-// childFacts are what this machine has that its containers' processes must deal with.
+// childFacts are properties of this machine on which the steps of a child depend.
 type childFacts struct {
 	lastCapability   uintptr
 	masked, readOnly []string
 	emptied          []string
-	// unified: there is one cgroup tree, and it is of version 2.
+	// unified is whether the machine has a single cgroup tree, of version 2.
 	unified bool
 }
 
-// What shows the machine in /proc, or changes it: files and directories that containers do not see, and those that
-// they only read. They are those of containerd.
+// Files and directories in /proc that show the machine or change it: those that are hidden from containers, and those that
+// are read-only. They are containerd's.
 var (
 	maskedProc = []string{"acpi", "asound", "interrupts", "kcore", "keys", "latency_stats", "sched_debug", "scsi",
 		"timer_list", "timer_stats"}
@@ -72,7 +72,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// childSpec is what the thread has found for the child.
+// childSpec is what the thread has prepared for the child.
 type childSpec struct {
 	path, dir             string
 	env                   []string
@@ -85,12 +85,12 @@ type child struct {
 	container *runtime.Container
 	facts     childFacts
 	user      runtime.User
-	// alone: this user has no ids but its own.
-	alone bool
+	// singleID is whether the user namespace has no user but root.
+	singleID bool
 }
 
 func (l *launch) childProgram(spec childSpec) *stage.Program {
-	c := &child{Program: &stage.Program{}, container: l.container, facts: l.box.child, alone: l.box.users.alone()}
+	c := &child{Program: &stage.Program{}, container: l.container, facts: l.sandbox.child, singleID: l.sandbox.users.hasSingleID()}
 	if l.container.User != nil {
 		c.user = *l.container.User
 	}
@@ -98,12 +98,12 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	if l.cgroups != nil {
 		c.enterCgroups(l.cgroups)
 	}
-	c.begin()
+	c.enterNamespaces()
 	c.mount()
 	if l.cgroups != nil {
 		c.mountCgroups(l.cgroups)
 	}
-	c.take(spec)
+	c.setStreams(spec)
 	if l.users != nil {
 		c.enterUsers(l.users)
 	}
@@ -118,39 +118,40 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 
 // execute runs the container's program.
 func (c *child) execute(path string, env []string) {
-	c.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
-	c.Do(runsProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
+	c.Do("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
+	c.Do(stepRunProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
 }
 
 // signalSetSize is the size of a set of signals for the kernel.
 const signalSetSize = 8
 
-// detach makes the process one of its own.
+// detach makes the process independent of the host: with a session of its own and default signal handling. It dies with the
+// host.
 func (c *child) detach() {
 	c.dieWithHost()
 	c.Do("start a session", unix.SYS_SETSID)
-	// The host process ignores these, and what is ignored stays so over an execve.
+	// The host process ignores these signals, and ignored signals stay ignored over an execve.
 	byDefault := c.Bytes(make([]byte, 32))
 	for _, signal := range []uintptr{uintptr(unix.SIGHUP), uintptr(unix.SIGINT), uintptr(unix.SIGPIPE)} {
 		c.Do("reset a signal", unix.SYS_RT_SIGACTION, signal, byDefault, 0, signalSetSize)
 	}
 }
 
-// begin gives the process a machine of its own to see.
-func (c *child) begin() {
-	c.Do("have a view of its cgroup", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
+// enterNamespaces enters a cgroup namespace and sets the host name.
+func (c *child) enterNamespaces() {
+	c.Do("make a cgroup namespace", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
 	if name := c.container.Hostname; name != "" {
 		c.Do(fmt.Sprintf("set the host name %q", name), unix.SYS_SETHOSTNAME, c.String(name), uintptr(len(name)))
 	}
 }
 
-// dieWithHost is repeated where the kernel forgets it.
+// dieWithHost sets the parent-death signal. It has to be repeated after each change of credentials, which clears it.
 func (c *child) dieWithHost() {
 	c.Do("end with the host process", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
 }
 
-// mount mounts what belongs to the process's own namespaces. None of these paths has a link in it: they were looked at
-// before, and only this process is there.
+// mount mounts file systems of the process's own namespaces. None of these paths contains a symbolic link: that was
+// checked, and no other process can reach them.
 func (c *child) mount() {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	c.mountAt("/proc", "proc", flags)
@@ -187,26 +188,26 @@ func (c *child) mountAt(path, kind string, flags uintptr) {
 	c.Do("mount "+path, unix.SYS_MOUNT, c.String(kind), c.String(path), c.String(kind), flags)
 }
 
-// take takes on the standard streams.
-func (c *child) take(spec childSpec) {
+// setStreams sets the standard streams and the umask.
+func (c *child) setStreams(spec childSpec) {
 	for to, from := range []int{spec.stdin, spec.stdout, spec.stderr} {
-		c.Do("take the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
+		c.Do("set the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
 	}
 	c.Do("set the umask", unix.SYS_UMASK, 0o022)
 }
 
-// becomeUser gives up all rights but the container's.
+// becomeUser drops capabilities and becomes the container's user.
 func (c *child) becomeUser() {
 	if !c.container.NoNewPrivileges {
-		// Later it would take a right that is given up here.
+		// Without no_new_privs this takes CAP_SYS_ADMIN, which may be dropped below.
 		c.filter()
 	}
 	for n := uintptr(0); n <= c.facts.lastCapability; n++ {
 		if c.container.Root.Capabilities&(1<<n) == 0 {
-			c.Do("give up a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, n)
+			c.Do("drop a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, n)
 		}
 	}
-	if !c.alone {
+	if !c.singleID {
 		c.Do("set its groups", unix.SYS_SETGROUPS, uintptr(len(c.user.Groups)), c.Groups(c.user.Groups))
 	}
 	gid, uid := uintptr(c.user.GID), uintptr(c.user.UID)
@@ -214,7 +215,7 @@ func (c *child) becomeUser() {
 	c.Do(fmt.Sprintf("become user %d", uid), unix.SYS_SETRESUID, uid, uid, uid)
 	c.dieWithHost()
 	if c.container.NoNewPrivileges {
-		c.Do("give up gaining privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		c.Do("set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	}
 }
 

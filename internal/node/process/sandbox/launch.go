@@ -17,16 +17,16 @@ import (
 
 // launch is one attempt to start a container.
 type launch struct {
-	box       *Sandbox
+	sandbox   *Sandbox
 	container *runtime.Container
 	limits    limits
 	slot      *slot
-	limited   *limited
+	legacy    *legacyCgroups
 	stdout    *os.File
 	stderr    *os.File
 	missing   []runtime.MissingMountPoint
 	child     *stage.Child
-	// root is that of a container from an image, users the user namespace that it must enter, if any.
+	// root is the root file system of a container from an image, users the user namespace that it must enter, if any.
 	root    *rootfs.Root
 	users   *os.File
 	cgroups *cgroupView
@@ -35,7 +35,7 @@ type launch struct {
 
 // Start starts c. The error is a *StartError if c itself is at fault.
 func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
-	l := &launch{box: b, container: c, limits: limitsOf(c)}
+	l := &launch{sandbox: b, container: c, limits: limitsOf(c)}
 	if err := l.refuse(); err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	}
 	var p *Process
 	err := run(jobs, func(t *thread) (err error) {
-		// Not before it is this container's turn: of thousands that wait, few need a slot at a time.
+		// Only now, on the thread: of thousands of containers that wait for one, few need a slot at a time.
 		if err = l.prepare(); err != nil {
 			return err
 		}
@@ -68,17 +68,17 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	return p, nil
 }
 
-// refuse names what this machine cannot do rather than leave it out.
+// refuse returns an error for what the container asks for and this machine cannot do.
 func (l *launch) refuse() error {
-	c, info := l.container, l.box.info
+	c, info := l.container, l.sandbox.info
 	if c.Root != nil {
 		if !info.CanRunImages {
 			return startErrorf("images cannot be run: %s", info.WhyNoImages)
 		}
 		if (c.Root.HostPID || c.Root.HostIPC) && !info.CanShareNamespaces {
-			return startErrorf("hostPID and hostIPC cannot be had: this takes root of the machine")
+			return startErrorf("hostPID and hostIPC need a server that root of the machine has started")
 		}
-		return l.box.users.refuse(c.User)
+		return l.sandbox.users.refuse(c.User)
 	}
 	if len(volumes(c.Mounts)) > 0 && !info.CanMount {
 		return startErrorf("volumes cannot be mounted: %s", info.WhyNoMount)
@@ -86,47 +86,47 @@ func (l *launch) refuse() error {
 	if c.Hostname != "" && !info.CanSetHostname {
 		return startErrorf("the host name %q cannot be set: this user may not make uts namespaces", c.Hostname)
 	}
-	if c.User != nil && !info.CanSetUser && !l.box.users.isSelf(c.User) {
+	if c.User != nil && !info.CanSetUser && !l.sandbox.users.isSelf(c.User) {
 		return startErrorf("the container cannot run as user %d: only root can start processes of other users",
 			c.User.UID)
 	}
 	return nil
 }
 
-// volumes leaves out mounts that show a path where it already is.
+// volumes leaves out mounts that would mount a path over itself.
 func volumes(mounts []runtime.Mount) []runtime.Mount {
 	return slices.DeleteFunc(slices.Clone(mounts), func(m runtime.Mount) bool {
 		return m.HostPath == m.ContainerPath && m.SubPath == "" && !m.ReadOnly && !m.Tmpfs
 	})
 }
 
-// prepare makes all that needs no particular thread.
+// prepare makes what does not depend on the thread: slot, termination message file, limits.
 func (l *launch) prepare() (err error) {
-	if l.slot, err = l.box.takeSlot(); err != nil {
+	if l.slot, err = l.sandbox.takeSlot(); err != nil {
 		return err
 	}
 	if l.container.Root != nil {
-		if l.users, err = l.box.users.namespaceFor(l.container.User); err != nil {
+		if l.users, err = l.sandbox.users.namespaceFor(l.container.User); err != nil {
 			return err
 		}
 	}
 	if l.container.TerminationMessagePath != "" {
-		if err = l.box.newMessage(l.slot, l.owner()); err != nil {
+		if err = l.sandbox.newMessage(l.slot, l.owner()); err != nil {
 			return fmt.Errorf("make the termination message file: %w", err)
 		}
 	}
 	if l.slot.leaf != nil {
-		if err = l.slot.leaf.limit(l.box.unified, l.limits); err != nil {
+		if err = l.slot.leaf.limit(l.sandbox.unified, l.limits); err != nil {
 			return err
 		}
 	}
-	l.limited, err = l.box.divided.newLimited(l.slot.name, l.limits, l.container.Root != nil)
+	l.legacy, err = l.sandbox.legacy.newCgroups(l.slot.name, l.limits, l.container.Root != nil)
 	return err
 }
 
-// owner is whom the container's files belong to, as this process sees it; nil is who runs this process.
+// owner is the user that the container's files belong to, as this process sees it; nil is the user of this process.
 func (l *launch) owner() *runtime.User {
-	if user := l.container.User; l.box.info.CanSetUser || l.container.Root != nil && !l.box.users.alone() {
+	if user := l.container.User; l.sandbox.info.CanSetUser || l.container.Root != nil && !l.sandbox.users.hasSingleID() {
 		return user
 	}
 	return nil
@@ -138,16 +138,16 @@ func (l *launch) abandon() {
 			f.Close()
 		}
 	}
-	if l.limited != nil {
-		l.limited.remove()
+	if l.legacy != nil {
+		l.legacy.remove()
 	}
 	if l.slot != nil {
-		l.box.giveBack(l.slot, !l.limits.bounded())
+		l.sandbox.giveBack(l.slot, !l.limits.bounded())
 	}
-	l.box.giveBackRoot(l.root)
+	l.sandbox.giveBackRoot(l.root)
 }
 
-// fork runs on a thread: it takes on what the child shall inherit, and forks.
+// fork runs on a thread. It enters what the child is to inherit, and forks.
 func (l *launch) fork(t *thread) (*Process, error) {
 	seen, err := l.enterView(t)
 	if err != nil {
@@ -160,7 +160,7 @@ func (l *launch) fork(t *thread) (*Process, error) {
 	if l.container.TerminationMessagePath != "" && !seen {
 		messagePath = l.slot.message.path
 	}
-	env := l.box.environment(l.container, messagePath)
+	env := l.sandbox.environment(l.container, messagePath)
 	dir, err := workingDir(l.container.WorkingDir)
 	if err != nil {
 		return nil, err
@@ -169,9 +169,9 @@ func (l *launch) fork(t *thread) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.limited != nil {
-		t.later(l.limited.leave)
-		if err := l.limited.enter(); err != nil {
+	if l.legacy != nil {
+		t.addUndo(l.legacy.leave)
+		if err := l.legacy.enter(); err != nil {
 			return nil, err
 		}
 	}
@@ -185,7 +185,7 @@ func (l *launch) enterName(t *thread) error {
 	if err := unix.Unshare(unix.CLONE_NEWUTS); err != nil {
 		return err
 	}
-	t.later(func() error { return setns(t.box.views.names, unix.CLONE_NEWUTS) })
+	t.addUndo(func() error { return setns(t.sandbox.views.names, unix.CLONE_NEWUTS) })
 	if err := unix.Sethostname([]byte(l.container.Hostname)); err != nil {
 		return startErrorf("set the host name %q: %v", l.container.Hostname, err)
 	}
@@ -193,7 +193,7 @@ func (l *launch) enterName(t *thread) error {
 }
 
 func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
-	if l.box.users.self != nil {
+	if l.sandbox.users.self != nil {
 		return l.execNested(path, attr)
 	}
 	ends, err := l.pipes()
@@ -201,18 +201,18 @@ func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	null := l.box.null.Fd()
+	null := l.sandbox.null.Fd()
 	pidfd := -1
 	attr.Files = []uintptr{null, uintptr(ends[0]), uintptr(ends[1])}
 	attr.Sys = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
 	if l.slot.leaf != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(l.slot.leaf.dir.Fd())
 	}
-	if u := l.container.User; u != nil && l.box.info.CanSetUser {
+	if u := l.container.User; u != nil && l.sandbox.info.CanSetUser {
 		attr.Sys.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
 	}
 	started := time.Now()
-	pid, err := l.box.family.fork(func() (int, error) {
+	pid, err := l.sandbox.processes.fork(func() (int, error) {
 		return syscall.ForkExec(path, l.container.Command, attr)
 	})
 	if err != nil {
@@ -221,7 +221,7 @@ func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
 	return newProcess(l, pid, pidfd, started)
 }
 
-// execError tells faults of the container from a lack of room on the machine.
+// execError makes a StartError of err, unless the machine lacks resources.
 func execError(path string, err error) error {
 	if isLack(err) {
 		return err
@@ -232,13 +232,13 @@ func execError(path string, err error) error {
 	return startErrorf("cannot run %s: %v", path, err)
 }
 
-// isLack reports whether err is one that passes, when the machine has more to give.
+// isLack reports whether err means that the machine lacks resources, which may pass.
 func isLack(err error) bool {
 	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.EBUSY},
 		func(lack error) bool { return errors.Is(err, lack) })
 }
 
-// writeEnds are the ends of the pipes that the child gets.
+// writeEnds are the write ends of the pipes, for the child.
 type writeEnds []int
 
 func (w writeEnds) close() {
@@ -255,7 +255,7 @@ func (l *launch) pipes() (writeEnds, error) {
 			return ends, err
 		}
 		ends = append(ends, fds[1])
-		// Only our end: programs are not made for a standard output that does not wait.
+		// Only the read end: programs do not expect a non-blocking standard output.
 		if err := unix.SetNonblock(fds[0], true); err != nil {
 			unix.Close(fds[0])
 			return ends, err

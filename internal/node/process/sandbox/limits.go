@@ -6,7 +6,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// cpuPeriod is the time in microseconds over which a CPU limit is held.
+// cpuPeriod is the period in microseconds of a CPU limit.
 const cpuPeriod = 100_000
 
 // limits are what a container may use; zero is without limit.
@@ -19,10 +19,10 @@ func limitsOf(c *runtime.Container) limits {
 	return limits{memory: c.MemoryLimitBytes, cpu: c.CPUMilliLimit, cpuRequest: c.CPUMilliRequest}
 }
 
-// bounded tells that the container's cgroup has state that no other container may inherit.
+// bounded reports whether the container's cgroup has limits, so that no other container may use it again.
 func (l limits) bounded() bool { return l.memory > 0 || l.cpu > 0 }
 
-// quota is the CPU time a period; the kernel takes no less than a millisecond.
+// quota is the CPU time per period in microseconds. The kernel accepts at least a millisecond.
 func (l limits) quota() int64 { return max(l.cpu*cpuPeriod/1000, 1000) }
 
 // shares is the weight in the scale of version 1, where one CPU is 1024.
@@ -39,18 +39,18 @@ func (l limits) weight() int64 {
 // defaultWeight is that of a fresh cgroup.
 const defaultWeight = 100
 
-// killTimeout is how long the kernel may take to end what was killed, and to let go of its cgroup. Neither takes a minute
-// on a busy machine, only where a process is stuck in the kernel, as on a dead disk: that is left behind.
+// killTimeout is how long the kernel may take until processes that were killed have ended and left their cgroup. That takes
+// a minute only where a process is stuck in the kernel, as on a dead disk. Such a process is not waited for any longer.
 const killTimeout = time.Minute
 
-// killWait waits for the kernel to finish something that it does not announce: a little at first, then longer.
+// killWait waits for something in the kernel that has to be polled, with pauses that grow.
 type killWait struct {
 	limit  time.Duration
 	pause  time.Duration
 	waited time.Duration
 }
 
-// next waits once more; it is false when the limit is reached.
+// next pauses; it returns false when the limit is reached.
 func (p *killWait) next() bool {
 	if p.waited >= p.limit {
 		return false

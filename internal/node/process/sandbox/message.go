@@ -10,13 +10,13 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// maxMessage is how much of a termination message counts.
+// maxMessage is how many bytes of a termination message are kept, as with a kubelet.
 const maxMessage = 4096
 
-// message is the termination message file of one attempt. Each attempt has a fresh one: a link or a descriptor that
-// somebody kept leads to nothing that is read again.
+// message is the termination message file of one attempt. Each attempt has a new one, so that a former container that has
+// kept a link or a descriptor cannot write the message of a later one.
 type message struct {
-	// file is open since the file was made: whatever the container puts in its place, this one is read.
+	// file is open since it was made, and read even if the container puts another file in its place.
 	file *os.File
 	path string
 }
@@ -24,8 +24,8 @@ type message struct {
 // slotsName is the directory of the termination message files in the state directory.
 const slotsName = "slots"
 
-// openSlots makes the directory anew. Where files are shown by mounts, only this user can enter it. Without mounts
-// containers of other users open their files in it by name; nobody but this user lists it or makes an entry in it.
+// openSlots makes the directory anew. Where the files are mounted into containers, only this user can enter it. Without
+// mounts, containers of other users open their files in it by name. Only this user can list it or make an entry in it.
 func (b *Sandbox) openSlots() error {
 	b.slots.dir = filepath.Join(b.config.StateDir, slotsName)
 	if err := clearSlots(b.config.StateDir); err != nil {
@@ -40,7 +40,7 @@ func (b *Sandbox) openSlots() error {
 	return os.Chmod(b.slots.dir, 0o711)
 }
 
-// clearSlots removes what a former host left. It is of no use: its namespaces are gone.
+// clearSlots removes the files of a former host. They are of no use, as its namespaces are gone.
 func clearSlots(stateDir string) error {
 	dir, err := beneath.Open(stateDir)
 	if err != nil {
@@ -50,8 +50,7 @@ func clearSlots(stateDir string) error {
 	return dir.Remove(slotsName)
 }
 
-// newMessage makes the file for an attempt in a slot, which is unique while the attempt lasts. It belongs to user; nil is
-// who runs this process.
+// newMessage makes the file for an attempt in a slot. It belongs to user; nil is the user of this process.
 func (b *Sandbox) newMessage(s *slot, user *runtime.User) error {
 	s.attempts++
 	path := filepath.Join(b.slots.dir, s.name+"."+strconv.Itoa(s.attempts))
@@ -65,15 +64,16 @@ func (b *Sandbox) newMessage(s *slot, user *runtime.User) error {
 			return err
 		}
 	}
-	// A container may become another user before it writes, as with a kubelet. That is safe where the file is reached
-	// through the container's own mount alone, and where a cgroup makes sure that no former container has kept that.
+	// As with a kubelet, all users may write to it, because a container may become another user before it does. That is
+	// safe where the file can be reached only by the container's own mount, and where a cgroup ensures that no process of
+	// a former container has kept that.
 	if b.views.usable() && s.leaf != nil {
 		return file.Chmod(0o666)
 	}
 	return nil
 }
 
-// read returns what the container left for its status.
+// read returns the termination message.
 func (m *message) read() string {
 	if m == nil {
 		return ""
@@ -86,7 +86,7 @@ func (m *message) read() string {
 	return string(buf[:n])
 }
 
-// close removes the file, and what it holds for whoever still has a way to it.
+// close empties and removes the file. A process that has kept it open finds nothing in it.
 func (m *message) close() {
 	if m == nil {
 		return

@@ -13,22 +13,22 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// composition puts the volumes of one container into a fresh mount namespace.
+// composition mounts the volumes of one container in a new mount namespace.
 type composition struct {
 	mounts  []runtime.Mount
 	sources trees
 	stage   string
 	user    *runtime.User
-	// inPlace: the root file system is the container's own, and mount points are made in it.
+	// inPlace is whether the root file system is the container's own, so that mount points are made in it.
 	inPlace bool
 	volumes []*volume
 	shadows []*overlayDir
-	// missing are the mount points that cost the container the right to write.
+	// missing are mount points whose shadows keep the container's user from writing where it otherwise could.
 	missing []runtime.MissingMountPoint
 }
 
-// compose shows mounts in the calling thread's mount namespace, which must be the container's own. It returns the mount
-// points for want of which the container's user cannot write where the machine would allow it.
+// compose mounts volumes in the calling thread's mount namespace, which must be the container's own. It returns the missing
+// mount points that keep the container's user from writing where it otherwise could.
 func compose(mounts []runtime.Mount, user *runtime.User, stage string) ([]runtime.MissingMountPoint, error) {
 	c, err := newComposition(mounts)
 	defer c.close()
@@ -42,7 +42,7 @@ func compose(mounts []runtime.Mount, user *runtime.User, stage string) ([]runtim
 	return c.missing, c.seal()
 }
 
-// newComposition opens what is to be mounted. The thread must see the file system that it comes from.
+// newComposition opens the sources of the mounts. The thread must see the file system that they are in.
 func newComposition(mounts []runtime.Mount) (*composition, error) {
 	mounts = slices.Clone(mounts)
 	slices.SortStableFunc(mounts, func(a, b runtime.Mount) int {
@@ -53,7 +53,7 @@ func newComposition(mounts []runtime.Mount) (*composition, error) {
 	return &composition{mounts: mounts, sources: sources}, err
 }
 
-// mountAll mounts everything where the thread is now.
+// mountAll mounts all volumes in the mount namespace that the thread is in now.
 func (c *composition) mountAll() error {
 	for i, m := range c.mounts {
 		if err := c.mount(c.sources[i], m); err != nil {
@@ -70,7 +70,7 @@ func (c *composition) close() {
 	}
 }
 
-// seal makes the shadows read-only: what a container wrote there would be gone with it.
+// seal makes the shadows read-only, because what a container wrote there would be lost.
 func (c *composition) seal() error {
 	for _, s := range c.shadows {
 		if err := makeReadOnly(s.fd); err != nil {
@@ -98,8 +98,8 @@ func cloneSources(mounts []runtime.Mount) (trees, error) {
 	return sources, nil
 }
 
-// cloneSource copies what m shows. The walk to the part that is asked for ends at a descriptor, and this is what is
-// copied: a pod that swaps its names for links while others start gains nothing.
+// cloneSource copies the source of m as a detached mount. It copies from the descriptor where the walk to the subPath
+// ends, so a pod gains nothing by replacing directories with links meanwhile.
 func cloneSource(m runtime.Mount) (tree, error) {
 	w, err := walkFrom(m.HostPath)
 	if err != nil {
@@ -122,11 +122,11 @@ func makeReadOnly(mount int) error {
 	if err != unix.ENOSYS {
 		return err
 	}
-	// Before Linux 5.12 this can be done to what is mounted already.
+	// Before Linux 5.12 only attached mounts can be changed.
 	return unix.Mount("", fmt.Sprintf("/proc/thread-self/fd/%d", mount), "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, "")
 }
 
-// point is where a container is to see a volume.
+// point is a mount point in a container.
 type point struct {
 	path  string
 	isDir bool
@@ -159,7 +159,7 @@ func (c *composition) mount(source tree, m runtime.Mount) error {
 	case err != nil:
 		return err
 	case w.atStart():
-		return errors.New("a volume cannot take the place of the root directory")
+		return errors.New("a volume cannot be mounted at the root directory")
 	case w.here().isDir() != p.isDir:
 		return fmt.Errorf("one of the volume and %s is a directory and the other is not", w.path())
 	}
@@ -170,8 +170,8 @@ func (c *composition) mount(source tree, m runtime.Mount) error {
 	return nil
 }
 
-// makeWritable sees to it that an element of p can be made where the walk has come to, without touching the machine's own
-// directories: in a volume that may be written it is made as Kubernetes would, elsewhere the directory is shadowed.
+// makeWritable ensures that an element of p can be made where the walk is now without changing the machine's directories:
+// in a writable volume it can be made as Kubernetes does, elsewhere the directory is shadowed.
 func (c *composition) makeWritable(w *pathWalk, p point) error {
 	if c.inPlace {
 		return nil
@@ -187,7 +187,7 @@ func (c *composition) makeWritable(w *pathWalk, p point) error {
 		}
 	}
 	missing := runtime.MissingMountPoint{Path: p.path, Dir: s.path, IsFile: !p.isDir}
-	if s.deprives && !slices.Contains(c.missing, missing) {
+	if s.wasWritable && !slices.Contains(c.missing, missing) {
 		c.missing = append(c.missing, missing)
 	}
 	return nil
@@ -202,14 +202,14 @@ func (c *composition) shadowOf(p *place) *overlayDir {
 	return nil
 }
 
-// shadow puts a shadow in the place of the directory that the walk has come to.
+// shadow mounts a shadow over the directory where the walk is now.
 func (c *composition) shadow(w *pathWalk) (*overlayDir, error) {
 	deprives := w.volume == nil && mayWrite(w.here(), c.user)
 	s, err := newShadow(w.here(), w.path(), c.stage)
 	if err != nil {
 		return nil, err
 	}
-	s.deprives = deprives
+	s.wasWritable = deprives
 	c.shadows = append(c.shadows, s)
 	return s, w.replace(s.fd)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/stage"
 )
 
-// execNested starts a program of this machine as who runs this one outside of its user namespace, and without the rights
-// of root in there.
+// execNested starts a program of this machine as the user who runs this process outside of its user namespace, without the
+// rights of root in that namespace.
 func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, error) {
 	ends, err := l.pipes()
 	defer ends.close()
@@ -21,8 +21,8 @@ func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, erro
 	}
 	c := &child{Program: &stage.Program{}, container: l.container}
 	c.detach()
-	c.take(childSpec{stdin: int(l.box.null.Fd()), stdout: ends[0], stderr: ends[1]})
-	c.enterUsers(l.box.users.self)
+	c.setStreams(childSpec{stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	c.enterUsers(l.sandbox.users.self)
 	c.Do("enter the working directory "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
 	c.execute(path, attr.Env)
 	if err := l.clone(c.Program, 0); err != nil {
@@ -39,20 +39,20 @@ func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, erro
 	return nil, err
 }
 
-// enterUsers takes on the users of another namespace, and with it full rights over what belongs to that alone.
+// enterUsers enters a user namespace. The process has all capabilities there.
 func (c *child) enterUsers(namespace *os.File) {
-	c.Do("change its users", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWUSER)
+	c.Do("enter its user namespace", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWUSER)
 	c.dieWithHost()
 }
 
-// clone has the child of this thread go down its list.
+// clone forks a child that goes down the list of p.
 func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 	cgroup := -1
 	if l.slot.leaf != nil {
 		cgroup = int(l.slot.leaf.dir.Fd())
 	}
 	l.started = time.Now()
-	_, err := l.box.family.fork(func() (pid int, err error) {
+	_, err := l.sandbox.processes.fork(func() (pid int, err error) {
 		if l.child, err = stage.Start(p, own, cgroup); err != nil {
 			return 0, err
 		}
@@ -64,8 +64,8 @@ func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 	return nil
 }
 
-// dropChild lets go of a child that has ended before it ran its program.
+// dropChild frees what belongs to a child that ended before it ran its program.
 func (l *launch) dropChild() {
-	l.box.family.forget(l.child.PID)
+	l.sandbox.processes.forget(l.child.PID)
 	unix.Close(l.child.PIDFD)
 }

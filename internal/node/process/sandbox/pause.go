@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The program of process 1 of a pod whose containers share their process ids: it waits for signals, of which none comes.
-// It is made here because this program itself takes milliseconds to start and megabytes to run.
+// pauseCode is the program of process 1 of a pod whose containers share a pid namespace: it waits for signals, and is sent
+// none. It is machine code because this program itself would take milliseconds to start and megabytes to run.
 var pauseCode = map[string]struct {
 	machine elf.Machine
 	code    []byte
@@ -19,16 +19,16 @@ var pauseCode = map[string]struct {
 	"amd64": {elf.EM_X86_64, []byte{
 		0xb8, 34, 0, 0, 0, // mov eax, pause
 		0x0f, 0x05, // syscall
-		0xeb, 0xf7, // jmp to the first
+		0xeb, 0xf7, // jmp to the first instruction
 	}},
 	"arm64": {elf.EM_AARCH64, []byte{
 		0x28, 0x09, 0x80, 0xd2, // mov x8, ppoll: the other registers are zero
 		0x01, 0x00, 0x00, 0xd4, // svc 0
-		0xfe, 0xff, 0xff, 0x17, // b to the first
+		0xfe, 0xff, 0xff, 0x17, // b to the first instruction
 	}},
 }
 
-// newPause returns a file without a name that holds the program.
+// newPause returns a file in memory that holds the program.
 func newPause() (*os.File, error) {
 	fd, err := unix.MemfdCreate("pause", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -42,7 +42,7 @@ func newPause() (*os.File, error) {
 	return f, nil
 }
 
-// pauseProgram is an ELF file of one segment.
+// pauseProgram returns an ELF file of one segment.
 func pauseProgram(arch string) []byte {
 	const address, headers = 0x400000, 64 + 56
 	pause := pauseCode[arch]

@@ -14,8 +14,8 @@ import (
 
 // podPIDs are the pid namespaces of pods whose containers share one.
 type podPIDs struct {
-	family *processTree
-	null   *os.File
+	processes *processTree
+	null      *os.File
 	// machine is the pid namespace of this process.
 	machine *os.File
 	pause   *os.File
@@ -25,7 +25,7 @@ type podPIDs struct {
 }
 
 func openPodPIDs(b *Sandbox) (_ *podPIDs, err error) {
-	p := &podPIDs{family: b.family, null: b.null, of: map[types.UID]*stage.Child{}}
+	p := &podPIDs{processes: b.processes, null: b.null, of: map[types.UID]*stage.Child{}}
 	if p.machine, err = os.Open("/proc/self/ns/pid"); err != nil {
 		return nil, err
 	}
@@ -36,17 +36,18 @@ func openPodPIDs(b *Sandbox) (_ *podPIDs, err error) {
 	return p, nil
 }
 
-// enter has what the thread starts next be in the namespace of a pod.
+// enter makes the thread start its next process in the pid namespace of a pod.
 func (p *podPIDs) enter(t *thread, pod types.UID) error {
 	first, err := p.first(pod)
 	if err != nil {
-		return fmt.Errorf("make the process ids that the containers of the pod share: %w", err)
+		return fmt.Errorf("make the pid namespace that the containers of the pod share: %w", err)
 	}
-	t.later(func() error { return setns(p.machine, unix.CLONE_NEWPID) })
+	t.addUndo(func() error { return setns(p.machine, unix.CLONE_NEWPID) })
 	return unix.Setns(first.PIDFD, unix.CLONE_NEWPID)
 }
 
-// first returns the pod's process 1. If it was killed so were the containers, and the next ones get another.
+// first returns the pod's process 1. If it was killed, the kernel has killed the containers with it, and the next ones
+// get another.
 func (p *podPIDs) first(pod types.UID) (*stage.Child, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,18 +65,19 @@ func (p *podPIDs) first(pod types.UID) (*stage.Child, error) {
 	return first, err
 }
 
-// start makes a namespace. Its first process reaps orphans by not wanting to hear of them, and cannot be ended from inside.
+// start makes a pid namespace. Its first process ignores SIGCHLD, so that the kernel reaps orphans, and cannot be killed
+// from inside.
 func (p *podPIDs) start() (*stage.Child, error) {
 	c := &child{Program: &stage.Program{}}
 	c.detach()
 	ignore := make([]byte, 32)
 	ignore[0] = 1
-	c.Do("ignore what ends", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), c.Bytes(ignore), 0, signalSetSize)
+	c.Do("ignore SIGCHLD", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), c.Bytes(ignore), 0, signalSetSize)
 	null := int(p.null.Fd())
-	c.take(childSpec{stdin: null, stdout: null, stderr: null})
-	c.Do(runsProgram, unix.SYS_EXECVEAT, p.pause.Fd(), c.String(""), c.Strings([]string{"pause"}), c.Strings(nil), unix.AT_EMPTY_PATH)
+	c.setStreams(childSpec{stdin: null, stdout: null, stderr: null})
+	c.Do(stepRunProgram, unix.SYS_EXECVEAT, p.pause.Fd(), c.String(""), c.Strings([]string{"pause"}), c.Strings(nil), unix.AT_EMPTY_PATH)
 	var first *stage.Child
-	_, err := p.family.fork(func() (pid int, err error) {
+	_, err := p.processes.fork(func() (pid int, err error) {
 		if first, err = stage.Start(c.Program, unix.CLONE_NEWPID, -1); err == nil {
 			pid = first.PID
 		}
@@ -85,7 +87,7 @@ func (p *podPIDs) start() (*stage.Child, error) {
 		return nil, err
 	}
 	if err := first.Wait(); err != nil {
-		p.family.forget(first.PID)
+		p.processes.forget(first.PID)
 		unix.Close(first.PIDFD)
 		return nil, err
 	}
@@ -97,7 +99,7 @@ func hasEnded(c *stage.Child) bool {
 	return err == nil && n > 0
 }
 
-// killTree kills what a container has left to the pod's process 1, and reports whether there was anything.
+// killTree kills orphans of a container, whose parent is the pod's process 1, and reports whether there were any.
 func (p *podPIDs) killTree(pod types.UID, mark string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +117,7 @@ func (p *podPIDs) killTree(pod types.UID, mark string) bool {
 	return killAll(left)
 }
 
-// remove ends a pod's namespace and all that is in it.
+// remove kills all processes in the pid namespace of a pod.
 func (p *podPIDs) remove(pod types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +135,7 @@ func (p *podPIDs) end(first *stage.Child) {
 			break
 		}
 	}
-	p.family.forget(first.PID)
+	p.processes.forget(first.PID)
 }
 
 func (p *podPIDs) close() {

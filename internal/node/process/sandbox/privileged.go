@@ -8,7 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// machineMounts are what a container sees of the machine beside its volumes.
+// machineMounts are the files of the machine that a container sees in addition to its volumes.
 func machineMounts(root *runtime.Root) []runtime.Mount {
 	var mounts []runtime.Mount
 	if root.HostIPC {
@@ -20,13 +20,13 @@ func machineMounts(root *runtime.Root) []runtime.Mount {
 	return mounts
 }
 
-// What every container has one of its own of in /dev.
+// ownDevices are the entries of /dev of which every container has its own.
 var ownDevices = map[string]bool{
 	"null": true, "zero": true, "full": true, "random": true, "urandom": true, "tty": true, "console": true, "ptmx": true,
 	"pts": true, "shm": true, "mqueue": true,
 }
 
-// machineDevices are the device files of the machine. What goes while they are listed is left out.
+// machineDevices are the device files of the machine. A file that disappears while they are listed is left out.
 func machineDevices() []runtime.Mount {
 	var mounts []runtime.Mount
 	_ = filepath.WalkDir("/dev", func(path string, entry fs.DirEntry, err error) error {
@@ -44,7 +44,8 @@ func machineDevices() []runtime.Mount {
 	return mounts
 }
 
-// isDevice asks for the file itself: the directory knows of a file that a device is mounted on, as they are in a shadow.
+// isDevice looks at the file itself: in a shadow, device files are mounted on plain files, and the type in the directory
+// entry is that of the plain file.
 func isDevice(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeDevice != 0

@@ -23,23 +23,24 @@ type Process struct {
 	StartedAt time.Time
 	// Stdout and Stderr are what it prints.
 	Stdout, Stderr *os.File
-	// MissingMountPoints are those that the machine does not have.
+	// MissingMountPoints are mount points that do not exist on the machine, which is why the container cannot write
+	// beside them.
 	MissingMountPoints []runtime.MissingMountPoint
 
-	box     *Sandbox
+	sandbox *Sandbox
 	id      runtime.ID
 	slot    *slot
 	root    *rootfs.Root
-	limited *limited
+	legacy  *legacyCgroups
 	limits  limits
 	pidfd   *os.File
 	raw     syscall.RawConn
 	status  syscall.WaitStatus
-	// stopSignal asks it to end.
+	// stopSignal is what Terminate sends.
 	stopSignal syscall.Signal
 }
 
-// Exit tells how a container ended.
+// Exit is how a container ended.
 type Exit struct {
 	Code, Signal int32
 	OOMKilled    bool
@@ -53,7 +54,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 			return nil, l.undoFork(pid, err)
 		}
 	}
-	// Non-blocking, so that the runtime's poller waits for it and no thread has to.
+	// Non-blocking, so that the poller of the Go runtime waits for it and no thread has to.
 	if err := unix.SetNonblock(pidfd, true); err != nil {
 		unix.Close(pidfd)
 		return nil, l.undoFork(pid, err)
@@ -63,7 +64,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		PID: pid, StartedAt: started, Stdout: l.stdout, Stderr: l.stderr,
 		MissingMountPoints: l.missing,
 
-		box: l.box, id: l.container.ID, slot: l.slot, root: l.root, limited: l.limited, limits: l.limits,
+		sandbox: l.sandbox, id: l.container.ID, slot: l.slot, root: l.root, legacy: l.legacy, limits: l.limits,
 		pidfd:      os.NewFile(uintptr(pidfd), "pidfd"),
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
 	}
@@ -79,7 +80,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 func (l *launch) undoFork(pid int, err error) error {
 	_ = unix.Kill(pid, unix.SIGKILL)
 	_, _ = unix.Wait4(pid, nil, 0, nil)
-	l.box.family.forget(pid)
+	l.sandbox.processes.forget(pid)
 	return err
 }
 
@@ -97,12 +98,12 @@ func (p *Process) Wait() error {
 	if failed == nil {
 		failed = err
 	}
-	p.box.family.forget(p.PID)
+	p.sandbox.processes.forget(p.PID)
 	return failed
 }
 
-// OpenWritten opens the directory that has what it has written to a root file system of its own. It must not have been
-// released.
+// OpenWritten opens the directory that holds what the container has written to its own root file system. The process must
+// not have been released.
 func (p *Process) OpenWritten() (*os.File, error) {
 	if p.root == nil {
 		return nil, os.ErrNotExist
@@ -125,30 +126,30 @@ func (p *Process) signal(signal syscall.Signal) error {
 	return failed
 }
 
-// KillTree kills the main process and everything that came of it.
+// KillTree kills the main process and all its descendants.
 func (p *Process) KillTree() error {
 	var err error
 	if p.slot.leaf != nil {
 		err = p.slot.leaf.kill()
 	}
-	// What has moved to another cgroup is not in the leaf.
+	// Processes that have moved to another cgroup are not in the leaf.
 	err = errors.Join(err, p.signal(unix.SIGKILL))
 	p.killLeftovers()
 	return err
 }
 
-// killLeftovers kills what cgroups do not hold, and reports whether something may be left.
+// killLeftovers kills processes that no cgroup holds, and reports whether some may be left.
 func (p *Process) killLeftovers() bool {
-	of := mark(p.box.config.Name, p.id)
-	left := p.box.family.killTree(p.PID, of)
-	return p.box.podPIDs.killTree(p.id.PodUID, of) || left
+	of := mark(p.sandbox.config.Name, p.id)
+	left := p.sandbox.processes.killTree(p.PID, of)
+	return p.sandbox.podPIDs.killTree(p.id.PodUID, of) || left
 }
 
-// EndTree ends what the main process has left behind when it ended. It is false if something did not end in time.
+// EndTree kills the processes that are left when the main process has ended. It returns false if one did not end in time.
 func (p *Process) EndTree() bool {
 	pause := killWait{limit: killTimeout}
 	for killed := false; p.slot.leaf.populated(); killed = true {
-		// The process that was just waited for may count for an instant longer.
+		// For an instant the cgroup may still count the process that was just reaped, so the first pass only waits.
 		if killed && p.slot.leaf.kill() != nil {
 			return false
 		}
@@ -164,7 +165,7 @@ func (p *Process) EndTree() bool {
 	return true
 }
 
-// Release returns how the container ended and lets go of all that it used. Clean is what EndTree returned.
+// Release returns how the container ended and frees all that it used. Clean is what EndTree returned.
 func (p *Process) Release(clean bool) Exit {
 	exit := Exit{Code: int32(p.status.ExitStatus())}
 	if p.status.Signaled() {
@@ -176,20 +177,20 @@ func (p *Process) Release(clean bool) Exit {
 	p.pidfd.Close()
 	p.Stdout.Close()
 	p.Stderr.Close()
-	if p.limited != nil {
-		p.limited.remove()
+	if p.legacy != nil {
+		p.legacy.remove()
 	}
-	// The counters of the cgroup belong to whoever was killed in it.
+	// After a kill the counters of the cgroup are not those of a fresh one.
 	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
-	p.box.giveBackRoot(p.root)
-	p.box.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
+	p.sandbox.giveBackRoot(p.root)
+	p.sandbox.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
 	return exit
 }
 
 func (p *Process) oomKills() int64 {
 	switch {
-	case p.limited != nil && p.limited.memory != "":
-		return p.limited.oomKills()
+	case p.legacy != nil && p.legacy.memory != "":
+		return p.legacy.oomKills()
 	case p.slot.leaf != nil && (p.limits.memory > 0 || p.status.Signaled()):
 		return p.slot.leaf.oomKills()
 	}

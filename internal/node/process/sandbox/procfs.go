@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopted lists the children of this process's first thread: the kernel gives orphans to that one.
+// adopted lists the children of this process's first thread, which the kernel makes the parent of orphans.
 func adopted() []int {
 	pid := os.Getpid()
 	return childrenOfThread(pid, strconv.Itoa(pid))
@@ -39,7 +39,7 @@ func childrenOfThread(pid int, thread string) []int {
 	return pids
 }
 
-// descendants lists pid and all that came of it, parents first.
+// descendants lists pid and all its descendants, parents first.
 func descendants(pid int) []int {
 	all := []int{pid}
 	for i := 0; i < len(all); i++ {
@@ -48,13 +48,14 @@ func descendants(pid int) []int {
 	return all
 }
 
-// stat is what /proc/<pid>/stat tells of a process.
+// stat is a part of /proc/<pid>/stat.
 type stat struct {
-	// dead: nothing is left of it but its number, and its children have another parent.
+	// dead means that the process is a zombie or reaped: its children have another parent.
 	dead    bool
 	session int
-	// ending: it may have let go of its environment. bare: it has none yet, or none for our eyes.
-	ending, bare bool
+	// ending means that the process exits, so it may have no environment any more. noEnviron means that it has none yet,
+	// or that this process may not read it.
+	ending, noEnviron bool
 }
 
 func statOf(pid int) stat {
@@ -62,9 +63,9 @@ func statOf(pid int) stat {
 	return parseStat(data)
 }
 
-// parseStat takes the fields in the order of proc(5), whose first three are the number, the name and the state.
+// parseStat parses the fields of proc(5), of which the first three are the pid, the name and the state.
 func parseStat(line []byte) stat {
-	// The name may hold anything, brackets too.
+	// The name may contain anything, also brackets.
 	fields := strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
 	field := func(n int) string {
 		if n -= 3; n < len(fields) {
@@ -79,7 +80,7 @@ func parseStat(line []byte) stat {
 	flags, _ := strconv.ParseUint(field(9), 10, 32)
 	const exiting = 4
 	s.ending = flags&exiting != 0
-	s.bare = field(51) == "0"
+	s.noEnviron = field(51) == "0"
 	return s
 }
 
@@ -94,7 +95,7 @@ func environOf(pid int) environ {
 	return environ{data, err}
 }
 
-// has tells whether one of the marks is in it.
+// has reports whether one of the marks is in it.
 func (e environ) has(marks map[string]bool) bool {
 	for variable := range bytes.SplitSeq(e.data, []byte{0}) {
 		if bytes.HasPrefix(variable, []byte(markVariable+"=")) && marks[string(variable)] {
@@ -104,11 +105,11 @@ func (e environ) has(marks map[string]bool) bool {
 	return false
 }
 
-// isOut tells that there is none at this moment: the process ends, or is only being loaded. One that hides its
-// environment from us does so for good.
-func (e environ) isOut(s stat) bool {
+// isMissing reports whether the process has no environment at this moment, because it exits or is being loaded. A process
+// whose environment may not be read is not meant: that does not change.
+func (e environ) isMissing(s stat) bool {
 	hidden := errors.Is(e.err, fs.ErrPermission)
-	return len(e.data) == 0 && (s.ending || s.bare && !hidden)
+	return len(e.data) == 0 && (s.ending || s.noEnviron && !hidden)
 }
 
 // sweepMarked kills all processes of this machine that carry one of the marks.
@@ -129,7 +130,7 @@ func sweepMarked(marks map[string]bool) {
 			if err != nil {
 				continue
 			}
-			// Checked again on the pidfd's process: the number may have changed hands.
+			// Checked again now that the pidfd holds the process: the pid may have been used again before.
 			if environOf(pid).has(marks) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
 				found = true
 			}

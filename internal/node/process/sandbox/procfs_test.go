@@ -19,9 +19,9 @@ func TestWhatTheKernelTellsOfAProcess(t *testing.T) {
 	}{
 		"one that runs":             {"12 (sh) S 1 12 11 0 -1 4194304" + afterFlags + loaded, stat{session: 11}},
 		"a name with brackets":      {"12 (a) Z (b) R 1 12 11 0 -1 4194304" + afterFlags + loaded, stat{session: 11}},
-		"one that is being loaded":  {"12 (sh) R 1 12 11 0 -1 4194304" + afterFlags + unloaded, stat{session: 11, bare: true}},
-		"one that ends":             {"12 (sh) R 1 12 11 0 -1 4194308" + afterFlags + unloaded, stat{session: 11, ending: true, bare: true}},
-		"one that has just ended":   {"12 (sh) Z 1 12 11 0 -1 4194316" + afterFlags + unloaded, stat{session: 11, dead: true, ending: true, bare: true}},
+		"one that is being loaded":  {"12 (sh) R 1 12 11 0 -1 4194304" + afterFlags + unloaded, stat{session: 11, noEnviron: true}},
+		"one that ends":             {"12 (sh) R 1 12 11 0 -1 4194308" + afterFlags + unloaded, stat{session: 11, ending: true, noEnviron: true}},
+		"one that has just ended":   {"12 (sh) Z 1 12 11 0 -1 4194316" + afterFlags + unloaded, stat{session: 11, dead: true, ending: true, noEnviron: true}},
 		"one that has been reaped":  {"", stat{dead: true}},
 		"a kernel with less fields": {"12 (sh) S 1 12 11 0 -1 0" + afterFlags, stat{session: 11}},
 	} {

@@ -15,26 +15,26 @@ import (
 	"github.com/stint-dev/stint/internal/userns"
 )
 
-// Config says what a Box may try.
+// Config says what a Sandbox may try.
 type Config struct {
 	// StateDir is a directory on tmpfs for small files.
 	StateDir string
 	// RootsDir is a directory on disk for what containers write to their root file systems.
 	RootsDir string
-	// Name tells this Box's cgroups and processes from those of others.
+	// Name distinguishes the cgroups and processes of this Sandbox from those of others.
 	Name string
-	// WhyNoMount, where set, is why mounting need not be tried.
+	// WhyNoMount, where set, is why mounting is not tried.
 	WhyNoMount string
-	// NoCgroups leaves cgroups alone.
+	// NoCgroups is set if cgroups are not to be used.
 	NoCgroups bool
-	// OwnScope: this process is alone in its cgroup, which was handed to it.
+	// OwnScope means that this process is alone in its cgroup, which is delegated to it.
 	OwnScope bool
 	// MaxPIDs bounds the processes and threads of a container; 0 or less is without limit.
 	MaxPIDs int64
-	// PIDNamespace: this process is the first one of a pid namespace, which ends with it.
+	// PIDNamespace means that this process is the first one of a pid namespace, which ends with it.
 	PIDNamespace bool
-	// Outside is whom root of this process's user namespace is outside of it; nil where its users are the machine's. IDs
-	// is how many users and groups there are; WhyOneID says why only one.
+	// Outside is the user that root of this process's user namespace is outside of it; nil in the initial user namespace.
+	// IDs is how many users and groups the namespace has; WhyOneID says why it has only one.
 	Outside  *runtime.User
 	IDs      uint32
 	WhyOneID string
@@ -42,18 +42,18 @@ type Config struct {
 
 // Sandbox starts containers on this machine with the best isolation that the machine allows.
 type Sandbox struct {
-	config  Config
-	unified *unified
-	divided *divided
-	family  *processTree
-	views   *views
-	slots   slots
-	roots   *rootfs.Roots
-	users   *users
-	podPIDs *podPIDs
-	child   childFacts
-	info    runtime.Info
-	null    *os.File
+	config    Config
+	unified   *unified
+	legacy    *legacy
+	processes *processTree
+	views     *views
+	slots     slots
+	roots     *rootfs.Roots
+	users     *users
+	podPIDs   *podPIDs
+	child     childFacts
+	info      runtime.Info
+	null      *os.File
 
 	jobs, lockedJobs chan *job
 	// lockedOnce starts the threads for containers that may not gain privileges.
@@ -63,7 +63,7 @@ type Sandbox struct {
 	tmpfs   map[types.UID][]string
 }
 
-// Open probes the machine by trying, best first.
+// Open finds out what this machine allows by trying it, the best isolation first.
 func Open(config Config) (*Sandbox, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -97,7 +97,7 @@ func Open(config Config) (*Sandbox, error) {
 	}
 	b.info.CanRunImages = b.roots != nil
 	b.info.CanRunPrivileged, b.info.CanSharePIDs = b.info.CanRunImages, b.info.CanRunImages
-	b.info.CanShareVolumes = b.info.CanRunImages && !b.users.alone()
+	b.info.CanShareVolumes = b.info.CanRunImages && !b.users.hasSingleID()
 	b.info.CanSetSysctls = b.info.CanRunImages && b.trySysctls()
 	b.info.CanShareNamespaces = b.info.CanRunImages && userns.Initial()
 	return b, nil
@@ -118,15 +118,15 @@ func (b *Sandbox) openCgroups() error {
 	if err != nil {
 		b.unified = nil
 	}
-	// After the trial, whose process it would adopt.
-	if b.family, err = newFamily(); err != nil {
+	// After tryLeaf, whose process the reaper would take for an orphan.
+	if b.processes, err = newProcessTree(); err != nil {
 		return err
 	}
-	b.divided = openDivided(all, b.config)
+	b.legacy = openLegacy(all, b.config)
 	return nil
 }
 
-// tryLeaf finds out whether a process can be born into a leaf: making one is no proof of that.
+// tryLeaf finds out whether a process can be started in a leaf. That a leaf can be made is no proof of that.
 func (b *Sandbox) tryLeaf() error {
 	l, err := b.unified.newLeaf("probe")
 	if err != nil {
@@ -149,12 +149,12 @@ func (b *Sandbox) tryLeaf() error {
 	for l.populated() && pause.next() {
 	}
 	if !state.Success() {
-		return fmt.Errorf("a process that was born into a cgroup ended: %s", state)
+		return fmt.Errorf("a process that was started in a cgroup ended: %s", state)
 	}
 	return nil
 }
 
-// Info tells what was found.
+// Info is what Open found.
 func (b *Sandbox) Info() runtime.Info { return b.info }
 
 func (b *Sandbox) describe() runtime.Info {
@@ -162,27 +162,27 @@ func (b *Sandbox) describe() runtime.Info {
 	switch {
 	case b.unified != nil && (b.unified.holds("memory") || b.unified.holds("cpu")):
 		info.Isolation = "cgroup v2"
-	case b.unified != nil && (b.divided.memory != nil || b.divided.cpu != nil):
+	case b.unified != nil && (b.legacy.memory != nil || b.legacy.cpu != nil):
 		info.Isolation = "cgroup v2, limits by v1"
 	case b.unified != nil:
 		info.Isolation = "cgroup v2 without limits"
 	case b.config.PIDNamespace:
 		info.Isolation = "user and pid namespaces"
 	}
-	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.divided.memory != nil
-	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.divided.cpu != nil
+	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.legacy.memory != nil
+	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.legacy.cpu != nil
 	info.ProcessLimit = b.processLimit()
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why
 	info.CanSetHostname = b.views.canRename
-	info.CanMeasure = true // Hosts of older versions cannot.
+	info.CanMeasure = true // Hosts of older versions do not set it.
 	info.CanSetUser = b.config.Outside == nil && isRoot()
 	info.ImageIDs, info.WhyOneImageID = b.config.IDs, b.config.WhyOneID
 	return info
 }
 
-// isRoot reports whether this process can start processes of other users. It asks the kernel for the two capabilities
-// that it takes.
+// isRoot reports whether this process can start processes of other users: it is root, with the two capabilities that this
+// takes.
 func isRoot() bool {
 	if os.Geteuid() != 0 {
 		return false
@@ -196,17 +196,17 @@ func isRoot() bool {
 	return data[0].Effective&need == need
 }
 
-// Cgroups lists the directories that hold this Box's cgroups, for Sweep.
+// Cgroups lists the directories that hold the cgroups of this Sandbox, for Sweep.
 func (b *Sandbox) Cgroups() []string {
-	dirs := b.divided.dirs()
+	dirs := b.legacy.dirs()
 	if b.unified != nil {
 		dirs = append(dirs, b.unified.dir)
 	}
 	return dirs
 }
 
-// Sweep ends everything that a Box of this name which is gone has left: the processes in its cgroups, the processes
-// that carry one of its containers' marks, and the cgroups.
+// Sweep ends everything that the Sandbox of this name in a former host process has left: the processes in its cgroups, the
+// processes with the mark of one of its containers, and the cgroups.
 func Sweep(name string, cgroups []string, ids []runtime.ID) {
 	marks := map[string]bool{}
 	for _, id := range ids {
@@ -220,12 +220,13 @@ func Sweep(name string, cgroups []string, ids []runtime.ID) {
 		if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err == nil {
 			sweepUnified(dir)
 		} else {
-			sweepDivided(dir)
+			sweepLegacy(dir)
 		}
 	}
 }
 
-// isCgroup reports whether dir is a cgroup of the Box of that name: what a journal says is not enough to end processes.
+// isCgroup reports whether dir is a cgroup of the Sandbox of that name. A journal alone does not decide which processes
+// are killed.
 func isCgroup(dir, name string) bool {
 	var stat unix.Stat_t
 	var at unix.Statfs_t
@@ -236,7 +237,7 @@ func isCgroup(dir, name string) bool {
 	return isDir && (at.Type == unix.CGROUP2_SUPER_MAGIC || at.Type == unix.CGROUP_SUPER_MAGIC)
 }
 
-// Close removes what the Box made. No container may be running.
+// Close removes what the Sandbox has made. No container may be running.
 func (b *Sandbox) Close() {
 	b.slots.close()
 	b.users.close()
@@ -245,11 +246,11 @@ func (b *Sandbox) Close() {
 		b.roots.Close()
 	}
 	os.Remove(b.views.stage())
-	b.divided.close()
+	b.legacy.close()
 	if b.unified != nil {
 		b.unified.close()
 	}
 }
 
-// threadCount is how many threads fork: forking takes turns, but preparing for it does not.
+// threadCount is how many threads fork. Forks happen one after another, but what precedes them is done in parallel.
 func threadCount() int { return max(2, min(goruntime.NumCPU(), 8)) }

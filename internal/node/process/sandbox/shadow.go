@@ -17,17 +17,18 @@ import (
 // maxShadow bounds how many entries of a directory are bound back into its shadow: each is a mount.
 const maxShadow = 2048
 
-// overlayDir is a tmpfs with the same entries that stands in for a directory of the machine, in one mount namespace.
+// overlayDir is a shadow: a tmpfs that is mounted over a directory of the machine in one mount namespace, and has the same
+// entries.
 type overlayDir struct {
-	// path is that of the directory, fd the root of the tmpfs and device what tells it from other file systems.
+	// path is the path of the directory, fd the root of the tmpfs and device its device number.
 	path   string
 	fd     int
 	device uint64
-	// deprives: the container's user could have written to the directory.
-	deprives bool
+	// wasWritable is whether the container's user could have written to the directory.
+	wasWritable bool
 }
 
-// newShadow puts a shadow in the place of dir. It is put together at stage, an empty directory.
+// newShadow mounts a shadow over dir. It is put together at stage, an empty directory.
 func newShadow(dir *place, path, stage string) (_ *overlayDir, err error) {
 	names, err := namesIn(dir.fd)
 	if err != nil {
@@ -51,7 +52,7 @@ func newShadow(dir *place, path, stage string) (_ *overlayDir, err error) {
 		return nil, err
 	}
 	s.device = root.Dev
-	// Where the owner is none of this user namespace, it stays as it is.
+	// This fails where the owner does not exist in this user namespace. Then the shadow belongs to this process's user.
 	_ = unix.Fchownat(s.fd, "", int(dir.stat.Uid), int(dir.stat.Gid), unix.AT_EMPTY_PATH)
 	for _, name := range stageFirst(names, path, stage) {
 		if err := bindBack(dir.fd, name, s.fd); err != nil {
@@ -62,7 +63,7 @@ func newShadow(dir *place, path, stage string) (_ *overlayDir, err error) {
 		return s, rootfs.Pivot(s.fd)
 	}
 	if err := (tree{fd: s.fd}).attach(dir.fd, ""); err != nil {
-		return nil, fmt.Errorf("put a private copy in the place of %s: %w", path, err)
+		return nil, fmt.Errorf("mount a private copy over %s: %w", path, err)
 	}
 	return s, nil
 }
@@ -85,8 +86,8 @@ func stageTmpfs(stage string, mode uint32) (int, error) {
 	return unix.Open(stage, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
-// stageFirst orders names so that the one which holds stage comes first: while the stage is empty, binding the
-// directory that it is in copies nothing twice.
+// stageFirst orders names so that the entry which contains stage is the first: it is bound while the stage is still empty,
+// so that the bind does not contain what is bound there.
 func stageFirst(names []string, dir, stage string) []string {
 	slices.SortStableFunc(names, func(a, b string) int {
 		return rank(within(stage, filepath.Join(dir, a))) - rank(within(stage, filepath.Join(dir, b)))
@@ -101,12 +102,12 @@ func rank(first bool) int {
 	return 1
 }
 
-// within tells whether path is dir or below it.
+// within reports whether path is dir or below it.
 func within(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }
 
-// bindBack shows the entry of one directory in another, unless it is gone since its name was read.
+// bindBack binds an entry of one directory into another, unless it was removed after its name was read.
 func bindBack(from int, name string, to int) error {
 	entry, err := openBelow(from, name)
 	if errors.Is(err, unix.ENOENT) {
@@ -134,7 +135,7 @@ func bindBack(from int, name string, to int) error {
 	return t.attach(to, name)
 }
 
-// tree is a mount, with all below it, that is attached nowhere. Path is where it was, if that matters.
+// tree is a detached mount with all mounts below it. Path is where it was copied from, where that is needed.
 type tree struct {
 	fd   int
 	path string
@@ -144,7 +145,7 @@ type trees []tree
 
 const cloneAll = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
 
-// cloneTree copies what is mounted at path.
+// cloneTree copies the mount at path.
 func cloneTree(path string) (tree, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, path, cloneAll)
 	if err != nil {
@@ -153,7 +154,7 @@ func cloneTree(path string) (tree, error) {
 	return tree{fd: fd, path: path}, nil
 }
 
-// clone copies the place and what is mounted below. Done before the first mount, it sees what later mounts hide.
+// clone copies the place and all mounts below it.
 func (p *place) clone() (tree, error) {
 	fd, err := unix.OpenTree(p.fd, "", cloneAll|unix.AT_EMPTY_PATH)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What others make and remove in a directory of the machine, /run say, is no fault of a container.
+// Other programs remove files from a directory such as /run at any time. No container may fail for it.
 func TestAnEntryThatIsGoneWhenItIsBoundBackIsLeftOut(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	w, err := walkFrom(from)

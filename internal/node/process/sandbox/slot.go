@@ -7,23 +7,23 @@ import (
 	"sync"
 )
 
-// maxIdleSlots bounds what is kept for later.
+// maxIdleSlots bounds how many slots are kept for later containers.
 const maxIdleSlots = 64
 
-// slot is what one container after another can use.
+// slot is what one container after another uses.
 type slot struct {
 	name string
 	// leaf is nil without cgroups of version 2.
 	leaf *leaf
 	// view is a mount namespace with a place for the termination message file; nil until a container needs it.
 	view *slotView
-	// message is that of the attempt that has the slot.
+	// message is the termination message file of the attempt that has the slot.
 	message *message
-	// attempts counts those that have had a message file.
+	// attempts counts the attempts that have had a message file.
 	attempts int
 }
 
-// slots are those that nobody uses.
+// slots are those that no container uses.
 type slots struct {
 	dir  string
 	mu   sync.Mutex
@@ -66,7 +66,7 @@ func (b *Sandbox) giveBack(s *slot, clean bool) {
 	s.message.close()
 	s.message = nil
 	if s.view.changed() {
-		// What a container has mounted is nothing for the next one.
+		// The next container must not see what this one has mounted.
 		s.view.close()
 		s.view = nil
 	}

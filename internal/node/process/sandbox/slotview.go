@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slotView is a mount namespace that one container after another has, each with its own termination message file.
+// slotView is a mount namespace that one container after another uses, each with its own termination message file.
 type slotView struct {
 	ns *os.File
-	// mounts is a descriptor that reports when anything is mounted or unmounted in it. It is no file of this program's
-	// own poller, which would take the reports.
+	// mounts is a descriptor of mountinfo, which poll reports when mounts have changed. It is not an os.File, because the
+	// poller of the Go runtime would consume these reports.
 	mounts int
 }
 
@@ -23,7 +23,7 @@ func (l *launch) enterSlot(t *thread) error {
 	if err := t.enter(s.view.ns); err != nil {
 		return err
 	}
-	// Detached, for a file that is in use after all would stay otherwise.
+	// With MNT_DETACH, because otherwise this fails while a process has the file open.
 	if err := unix.Unmount(defaultMessagePath, unix.MNT_DETACH); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (l *launch) enterSlot(t *thread) error {
 }
 
 func (l *launch) enterNew(t *thread) error {
-	t.later(func() error { return setns(t.box.views.base, unix.CLONE_NEWNS) })
+	t.addUndo(func() error { return setns(t.sandbox.views.base, unix.CLONE_NEWNS) })
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return err
 	}
@@ -59,11 +59,11 @@ func (s *slot) showMessage() error {
 	if err := unix.Mount(s.message.path, defaultMessagePath, "", unix.MS_BIND, ""); err != nil {
 		return err
 	}
-	s.view.changed() // our own change counts for nothing
+	s.view.changed() // consumes the report of this mount
 	return nil
 }
 
-// changed reports whether anything was mounted or unmounted since it was asked last.
+// changed reports whether anything was mounted or unmounted since the last call.
 func (v *slotView) changed() bool {
 	if v == nil {
 		return false

@@ -11,14 +11,14 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// trySysctls finds out whether a container can have kernel parameters of its own. Kernels before 6.9 let only root of the
-// machine set them.
+// trySysctls reports whether a container can have kernel parameters of its own. Before Linux 6.9 only root of the machine
+// can set them.
 func (b *Sandbox) trySysctls() bool {
 	const harmless = "kernel.shm_rmid_forced"
 	return run(b.jobs, func(t *thread) error { return t.enterIPC(map[string]string{harmless: "1"}) }) == nil
 }
 
-// enterIPC moves the thread to shared memory and message queues that nobody else has, with these kernel parameters.
+// enterIPC moves the thread into a new ipc namespace with these kernel parameters.
 func (t *thread) enterIPC(sysctls map[string]string) error {
 	machine, err := os.Open("/proc/thread-self/ns/ipc")
 	if err != nil {
@@ -28,7 +28,7 @@ func (t *thread) enterIPC(sysctls map[string]string) error {
 		machine.Close()
 		return err
 	}
-	t.later(func() error {
+	t.addUndo(func() error {
 		defer machine.Close()
 		return setns(machine, unix.CLONE_NEWIPC)
 	})
@@ -40,10 +40,10 @@ func (t *thread) enterIPC(sysctls map[string]string) error {
 	return nil
 }
 
-// setSysctl sets a parameter of the thread's namespaces, never one of the machine.
+// setSysctl sets a parameter of the thread's ipc namespace. It refuses parameters of the whole machine.
 func setSysctl(name, value string) error {
 	if !runtime.IsIPCSysctl(name) {
-		return errors.New("it is the machine's")
+		return errors.New("it is not a parameter of an ipc namespace")
 	}
 	f, err := os.OpenFile("/proc/sys/"+strings.ReplaceAll(name, ".", "/"), os.O_WRONLY, 0)
 	if err != nil {
@@ -56,7 +56,7 @@ func setSysctl(name, value string) error {
 	return nil
 }
 
-// cause leaves out the path, which says nothing to who wrote the manifest.
+// cause leaves out the path, which does not help the author of the manifest.
 func cause(err error) error {
 	var at *os.PathError
 	if errors.As(err, &at) {

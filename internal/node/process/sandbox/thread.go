@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// job is work for a thread: a fork, or anything else that must happen in the threads' namespaces.
+// job is work for a thread: a fork, or what else must happen in the threads' namespaces.
 type job struct {
 	do   func(*thread) error
 	done chan error
 }
 
-// thread is a locked operating system thread that never ends: what it forks dies with it.
+// thread is a locked operating system thread. It never ends, because its children die with it.
 type thread struct {
-	box *Sandbox
+	sandbox *Sandbox
 	// undo returns the thread to where it was before the job, last step first.
 	undo []func() error
 }
 
-// run has a thread do the work and waits for it.
+// run makes a thread do the work and waits for it.
 func run(jobs chan<- *job, do func(*thread) error) error {
 	j := &job{do: do, done: make(chan error, 1)}
 	jobs <- j
@@ -39,42 +39,44 @@ func (b *Sandbox) startThreads(jobs <-chan *job, locked bool) error {
 }
 
 func (b *Sandbox) startThread(jobs <-chan *job, locked bool) error {
-	settled := make(chan error, 1)
+	ready := make(chan error, 1)
 	go func() {
 		goruntime.LockOSThread()
-		t := &thread{box: b}
-		err := t.settle(locked)
-		settled <- err
+		t := &thread{sandbox: b}
+		err := t.setUp(locked)
+		ready <- err
 		if err == nil {
 			t.work(jobs, locked)
 		}
 	}()
-	return <-settled
+	return <-ready
 }
 
-// settle makes the thread different from the rest of the process once and for all.
-func (t *thread) settle(locked bool) error {
-	// In a user namespace this process keeps its rights over an exec by ambient capabilities. Containers get none.
+// setUp gives up capabilities and enters namespaces and cgroups, for as long as the thread lives.
+func (t *thread) setUp(locked bool) error {
+	// In a user namespace this process has ambient capabilities, by which it has kept its rights over an execve.
+	// Containers must not inherit them.
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	if err := dropInheritable(); err != nil {
-		return fmt.Errorf("keep capabilities from containers: %w", err)
+		return fmt.Errorf("drop inheritable capabilities: %w", err)
 	}
 	if locked {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err
 		}
 	}
-	if err := t.box.divided.pids.enter(); err != nil {
-		return fmt.Errorf("bound the number of processes: %w", err)
+	if err := t.sandbox.legacy.pids.enter(); err != nil {
+		return fmt.Errorf("limit the number of processes: %w", err)
 	}
-	if t.box.views == nil {
-		t.box.views = openViews(t.box.config)
+	if t.sandbox.views == nil {
+		t.sandbox.views = openViews(t.sandbox.config)
 		return nil
 	}
-	return t.box.views.join()
+	return t.sandbox.views.join()
 }
 
-// dropInheritable leaves the thread its rights, and nothing to programs that have capabilities of their own.
+// dropInheritable empties the inheritable set, which would add to the capabilities of files that containers execute. The
+// thread keeps its own capabilities.
 func dropInheritable() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
@@ -88,20 +90,20 @@ func dropInheritable() error {
 func (t *thread) work(jobs <-chan *job, locked bool) {
 	for j := range jobs {
 		err := j.do(t)
-		back := t.goBack()
+		back := t.undoAll()
 		j.done <- err
 		if back != nil {
-			// The thread is stuck in a container's surroundings. Its children must live, so it stays as it is,
-			// for ever idle, and another one takes over.
-			_ = t.box.startThread(jobs, locked)
+			// The thread cannot leave a container's namespaces or cgroups. It must not end, because its children
+			// would die, so it stays idle for ever and another thread replaces it.
+			_ = t.sandbox.startThread(jobs, locked)
 			select {}
 		}
 	}
 }
 
-func (t *thread) later(step func() error) { t.undo = append(t.undo, step) }
+func (t *thread) addUndo(step func() error) { t.undo = append(t.undo, step) }
 
-func (t *thread) goBack() error {
+func (t *thread) undoAll() error {
 	var failed []error
 	for len(t.undo) > 0 {
 		last := len(t.undo) - 1
@@ -113,7 +115,7 @@ func (t *thread) goBack() error {
 	return errors.Join(failed...)
 }
 
-// lockedThreads returns the jobs of threads that cannot gain privileges, starting them at first use.
+// lockedThreads returns the jobs of threads that cannot gain privileges. It starts them at first use.
 func (b *Sandbox) lockedThreads() (chan<- *job, error) {
 	var err error
 	b.lockedOnce.Do(func() { err = b.startThreads(b.lockedJobs, true) })

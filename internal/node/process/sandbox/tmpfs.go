@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// mountMemory mounts the memory volumes of a pod where its containers' namespaces are copied from, once a pod. It
-// runs on a thread that is in the namespace of volumes.
+// mountMemory mounts the memory volumes of a pod, once, in the mount namespace views.volumes, from which the namespaces of
+// its containers are copied. The thread must be in that namespace.
 func (b *Sandbox) mountMemory(pod types.UID, mounts []runtime.Mount) error {
 	b.tmpfsMu.Lock()
 	defer b.tmpfsMu.Unlock()
@@ -38,7 +38,7 @@ func (b *Sandbox) mountMemory(pod types.UID, mounts []runtime.Mount) error {
 	return nil
 }
 
-// RemovePod lets go of what the containers of a pod shared, which have ended: process ids and memory volumes.
+// RemovePod removes the pid namespace and the memory volumes of a pod, whose containers must have ended.
 func (b *Sandbox) RemovePod(pod types.UID) error {
 	b.podPIDs.remove(pod)
 	b.tmpfsMu.Lock()
@@ -49,7 +49,7 @@ func (b *Sandbox) RemovePod(pod types.UID) error {
 		return nil
 	}
 	return run(b.jobs, func(t *thread) error {
-		if err := t.enter(t.box.views.volumes); err != nil {
+		if err := t.enter(t.sandbox.views.volumes); err != nil {
 			return err
 		}
 		for _, path := range paths {

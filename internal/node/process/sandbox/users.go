@@ -13,27 +13,27 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// users are whom containers can run as.
+// users are the users that containers can run as.
 //
 //	machine's root    processes and images: any user
-//	user namespace    processes: in a nested one, where they are who runs this program outside
+//	user namespace    processes: in a nested one, as the user who runs this program outside of it
 //	                  images: its ids, or with one id a nested namespace for each user that is asked for
 type users struct {
-	family   *processTree
-	outside  *runtime.User
-	ids      uint32
-	whyOneID string
-	// self is the user namespace of processes; nil where this process's is as good.
+	processes *processTree
+	outside   *runtime.User
+	ids       uint32
+	whyOneID  string
+	// self is the user namespace of containers without image; nil if that is the one of this process.
 	self *os.File
 
 	mu sync.Mutex
-	// single are namespaces with one user and group.
+	// single are namespaces with one user and one group, by their ids.
 	single map[[2]uint32]*os.File
 }
 
 func openUsers(b *Sandbox) (_ *users, err error) {
 	u := &users{
-		family: b.family, outside: b.config.Outside, ids: b.config.IDs, whyOneID: b.config.WhyOneID,
+		processes: b.processes, outside: b.config.Outside, ids: b.config.IDs, whyOneID: b.config.WhyOneID,
 		single: map[[2]uint32]*os.File{},
 	}
 	if u.outside != nil {
@@ -42,7 +42,7 @@ func openUsers(b *Sandbox) (_ *users, err error) {
 	return u, err
 }
 
-// isSelf reports whether a process is that user without any doing.
+// isSelf reports whether a process is that user without becoming it.
 func (u *users) isSelf(user *runtime.User) bool {
 	if len(user.Groups) > 0 {
 		return false
@@ -53,36 +53,37 @@ func (u *users) isSelf(user *runtime.User) bool {
 	return int(user.UID) == os.Geteuid() && int(user.GID) == os.Getegid()
 }
 
-// alone: there are no users beside root of the user namespace.
-func (u *users) alone() bool { return u.ids == 1 }
+// hasSingleID reports whether the user namespace has no user but root.
+func (u *users) hasSingleID() bool { return u.ids == 1 }
 
-// refuse names a user that a container of an image cannot have.
+// refuse returns an error if a container from an image cannot run as that user.
 func (u *users) refuse(user *runtime.User) error {
 	switch {
 	case u.outside == nil || user == nil:
 		return nil
-	case u.alone() && len(user.Groups) > 0:
-		return startErrorf("the groups %v cannot be had: %s", user.Groups, u.whyOneID)
-	case u.alone():
+	case u.hasSingleID() && len(user.Groups) > 0:
+		return startErrorf("the container cannot have the groups %v: %s", user.Groups, u.whyOneID)
+	case u.hasSingleID():
 		return nil
 	}
 	for _, id := range append([]uint32{user.UID, user.GID}, user.Groups...) {
 		if id >= u.ids {
-			return startErrorf("user or group %d cannot be had: this user has the ids 0 to %d (/etc/subuid, /etc/subgid)", id, u.ids-1)
+			return startErrorf("the container cannot have the user or group %d: the user who runs stint has the ids 0 to %d (/etc/subuid, /etc/subgid)",
+				id, u.ids-1)
 		}
 	}
 	return nil
 }
 
-// namespaceFor returns the user namespace that a container of an image must enter to be user; nil is none.
+// namespaceFor returns the user namespace that a container from an image must enter to be user; nil if it needs none.
 func (u *users) namespaceFor(user *runtime.User) (*os.File, error) {
-	if !u.alone() || user == nil || user.UID == 0 && user.GID == 0 {
+	if !u.hasSingleID() || user == nil || user.UID == 0 && user.GID == 0 {
 		return nil, nil
 	}
 	return u.namespaceOf(user.UID, user.GID)
 }
 
-// namespaceOf returns a user namespace below this process's, in which its root is called uid and gid.
+// namespaceOf returns a child of this process's user namespace, in which root of this one has the ids uid and gid.
 func (u *users) namespaceOf(uid, gid uint32) (*os.File, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,14 +99,14 @@ func (u *users) namespaceOf(uid, gid uint32) (*os.File, error) {
 	return ns, nil
 }
 
-// makeNamespace has a process make it, which ends when the namespace is held.
+// makeNamespace starts a process in a new user namespace, and kills it when the namespace is open.
 func (u *users) makeNamespace(uid, gid uint32) (*os.File, error) {
 	p := &stage.Program{}
 	p.Do("wait", unix.SYS_PPOLL, 0, 0, 0, 0)
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
 	var child *stage.Child
-	_, err := u.family.fork(func() (pid int, err error) {
+	_, err := u.processes.fork(func() (pid int, err error) {
 		if child, err = stage.Start(p, unix.CLONE_NEWUSER, -1); err == nil {
 			pid = child.PID
 		}
@@ -119,7 +120,7 @@ func (u *users) makeNamespace(uid, gid uint32) (*os.File, error) {
 		unix.Close(child.PIDFD)
 		_ = child.Wait()
 		_, _ = unix.Wait4(child.PID, nil, 0, nil)
-		u.family.forget(child.PID)
+		u.processes.forget(child.PID)
 	}()
 	proc := fmt.Sprintf("/proc/%d/", child.PID)
 	err = errors.Join(

@@ -11,15 +11,15 @@ import (
 	"github.com/stint-dev/stint/internal/userns"
 )
 
-// defaultMessagePath is where nearly all containers look for their termination message file.
+// defaultMessagePath is Kubernetes' default of terminationMessagePath, which nearly all containers have.
 const defaultMessagePath = "/dev/termination-log"
 
-// views are the mount namespaces that containers' own ones are copied from.
+// views are the mount namespaces from which those of containers are copied.
 type views struct {
 	stateDir string
-	// base is the machine's file system and an empty file at defaultMessagePath; nil if mounting is not possible.
+	// base has the machine's file system and an empty file at defaultMessagePath; nil if mounting is not possible.
 	base *os.File
-	// volumes is base with the memory volumes of the pods.
+	// volumes has what base has, and the memory volumes of the pods.
 	volumes *os.File
 	// names is the machine's uts namespace.
 	names     *os.File
@@ -47,7 +47,7 @@ func (v *views) openBase() error {
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("unshare the mount namespace: %w", err)
 	}
-	// What the machine mounts later shows in containers; what is mounted here never shows on the machine.
+	// Later mounts of the machine are seen in containers; mounts made here are not seen on the machine.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
@@ -79,7 +79,7 @@ func (v *views) openVolumes(base *os.File) (err error) {
 	return setns(base, unix.CLONE_NEWNS)
 }
 
-// openNames finds out whether the thread can have a host name of its own and get back.
+// openNames finds out whether the thread can enter a new uts namespace and return.
 func (v *views) openNames() {
 	names, err := os.Open("/proc/thread-self/ns/uts")
 	if err != nil {
@@ -92,11 +92,11 @@ func (v *views) openNames() {
 	names.Close()
 }
 
-// stage is where a shadow is put together before it takes its place.
+// stage is the directory where a shadow is put together before it is mounted over the directory that it shadows.
 func (v *views) stage() string { return filepath.Join(v.stateDir, "stage") }
 
-// placeMessage makes the mount point of the termination message. As root an overlay over /dev is one mount where a
-// shadow is a hundred; device files are never copied up, so writing to them reaches the device.
+// placeMessage makes the mount point of the termination message. Root mounts an overlay over /dev: that is one mount, where
+// a shadow is a hundred. Device files are never copied up, so writing to them reaches the device.
 func (v *views) placeMessage() error {
 	if _, err := os.Lstat(defaultMessagePath); err == nil {
 		return nil
@@ -114,7 +114,7 @@ func (v *views) placeMessage() error {
 	if err := makeAt(w.here().fd, filepath.Base(defaultMessagePath), false); err != nil {
 		return err
 	}
-	// All containers have this directory in common, and none of it is on the machine.
+	// All containers share this directory, so none may write to it.
 	return makeReadOnly(w.here().fd)
 }
 
@@ -138,7 +138,7 @@ func (v *views) overlayDev() error {
 	if err := unix.Mount("stint", v.stage(), "tmpfs", 0, "mode=0700"); err != nil {
 		return err
 	}
-	// The layers stay mounted by the overlay alone.
+	// The overlay keeps the layers after the unmount.
 	defer func() { _ = unix.Unmount(v.stage(), unix.MNT_DETACH) }()
 	upper, work := filepath.Join(v.stage(), "upper"), filepath.Join(v.stage(), "work")
 	if err := errors.Join(os.Mkdir(upper, 0o755), os.Mkdir(work, 0o755)); err != nil {
@@ -150,7 +150,7 @@ func (v *views) overlayDev() error {
 	}
 	defer func() { kept.close() }()
 	if t, err := cloneTree("/dev/shm"); err == nil && !kept.has("/dev/shm") {
-		// Shared memory is for all to write, where it is no mount of its own too.
+		// Containers may write to /dev/shm, also where it is not a mount but a directory of /dev.
 		kept = append(kept, t)
 	}
 	options := "lowerdir=/dev,upperdir=" + upper + ",workdir=" + work
@@ -160,7 +160,7 @@ func (v *views) overlayDev() error {
 	return kept.attach()
 }
 
-// join moves the calling thread into the base.
+// join moves the calling thread into base.
 func (v *views) join() error {
 	if !v.usable() {
 		return nil

@@ -13,10 +13,10 @@ import (
 // maxLinks is how many symbolic links a walk follows, as many as the kernel does.
 const maxLinks = 40
 
-// errLeadsOut is a path that a symbolic link in a volume leads out of it.
+// errLeadsOut means that a symbolic link in a volume, or "..", leads out of it.
 var errLeadsOut = errors.New("leads out of the volume")
 
-// place is a file that a walk has reached. What its name comes to mean later does not matter: it stands for the file.
+// place is a file that a walk has reached. It stays that file even if another one gets its name.
 type place struct {
 	name string
 	fd   int
@@ -26,26 +26,26 @@ type place struct {
 func (p place) isDir() bool  { return p.stat.Mode&unix.S_IFMT == unix.S_IFDIR }
 func (p place) isLink() bool { return p.stat.Mode&unix.S_IFMT == unix.S_IFLNK }
 
-// pathWalk goes along a path from descriptor to descriptor, one element at a time, because a pod can swap any part of the
+// pathWalk follows a path from descriptor to descriptor, one element at a time, because a pod can replace any part of the
 // path meanwhile. It follows symbolic links itself and goes back (..) the way it came, so that it never leaves a volume:
 //
-//	on the machine   links lead where they say
-//	in a volume      a link may lead to anything in this volume; one that is absolute or leads out is refused
+//	on the machine   links are followed as the kernel does
+//	in a volume      a link may lead to any file of this volume; one that is absolute or leads out is an error
 type pathWalk struct {
 	// start is the path of the first place.
 	start  string
 	places []place
-	// floor is the place of the volume that the walk is in, volume what is known of it; nil on the machine.
-	floor  int
-	volume *volume
-	// volumes are those in the way.
+	// volumeRoot is the index of the root of the volume that the walk is in, volume that volume; nil on the machine.
+	volumeRoot int
+	volume     *volume
+	// volumes are those that the walk may enter.
 	volumes []*volume
 	links   int
 }
 
 // volume is a directory that a walk cannot leave.
 type volume struct {
-	// path is where it is, without symbolic links.
+	// path is where it is mounted, without symbolic links.
 	path     string
 	readOnly bool
 }
@@ -66,7 +66,7 @@ func walkFrom(path string) (*pathWalk, error) {
 
 func (w *pathWalk) close() { w.cut(0) }
 
-// cut goes back to where n places were left.
+// cut drops all places but the first n.
 func (w *pathWalk) cut(n int) {
 	for _, p := range w.places[n:] {
 		unix.Close(p.fd)
@@ -78,7 +78,7 @@ func (w *pathWalk) here() *place { return &w.places[len(w.places)-1] }
 
 func (w *pathWalk) atStart() bool { return len(w.places) == 1 }
 
-// path is that of the place, without symbolic links.
+// path is the path of the current place, without symbolic links.
 func (w *pathWalk) path() string {
 	names := []string{w.start}
 	for _, p := range w.places[1:] {
@@ -87,7 +87,7 @@ func (w *pathWalk) path() string {
 	return filepath.Join(names...)
 }
 
-// replace takes root, what is mounted here now, for what was here before.
+// replace makes root, which was mounted here, the current place.
 func (w *pathWalk) replace(root int) error {
 	fd, err := unix.FcntlInt(uintptr(root), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *pathWalk) replace(root int) error {
 	return unix.Fstat(fd, &w.here().stat)
 }
 
-// to goes along path. What is not there is made by missing, which knows whether it is the last element.
+// to follows path. It calls missing, unless that is nil, to make an element that does not exist.
 func (w *pathWalk) to(path string, missing func(name string, last bool) error) error {
 	var names []string
 	for name := range strings.SplitSeq(path, "/") {
@@ -140,18 +140,18 @@ func (w *pathWalk) step(name string, makeIt func() error) error {
 	return nil
 }
 
-// enter notes that this is the root of a volume.
+// enter records whether this is the root of a volume.
 func (w *pathWalk) enter() {
 	path := w.path()
 	for _, v := range w.volumes {
 		if v.path == path {
-			w.volume, w.floor = v, len(w.places)-1
+			w.volume, w.volumeRoot = v, len(w.places)-1
 		}
 	}
 }
 
 func (w *pathWalk) back() error {
-	if len(w.places)-1 > w.floor {
+	if len(w.places)-1 > w.volumeRoot {
 		w.cut(len(w.places) - 1)
 		return nil
 	}
@@ -185,10 +185,10 @@ func (w *pathWalk) follow(link place) error {
 	return err
 }
 
-// openBelow opens name in dir, whatever it is, and follows no link.
+// openBelow opens a file of any type in dir, and does not follow a link.
 func openBelow(dir int, name string) (place, error) {
 	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	// Asked for as a directory first, what is mounted on demand is mounted.
+	// With O_DIRECTORY first, so that the kernel mounts what is mounted on demand.
 	fd, err := unix.Openat(dir, name, flags|unix.O_DIRECTORY, 0)
 	if err == unix.ENOTDIR {
 		fd, err = unix.Openat(dir, name, flags, 0)
@@ -213,7 +213,7 @@ func readLink(fd int) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// makeAt makes a directory or an empty file in dir. One that is there already is as good.
+// makeAt makes a directory or an empty file in dir, unless there is one already.
 func makeAt(dir int, name string, isDir bool) error {
 	var err error
 	if isDir {

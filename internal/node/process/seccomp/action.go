@@ -18,7 +18,7 @@ const (
 	KillProcess Action = unix.SECCOMP_RET_KILL_PROCESS
 )
 
-// largestErrno is the largest error number that the kernel hands to a caller.
+// largestErrno is the largest error number that the kernel can return to a caller.
 const largestErrno = 4095
 
 // Errno is the action that fails a call with an error number.
@@ -26,10 +26,10 @@ func Errno(number unix.Errno) Action {
 	return unix.SECCOMP_RET_ERRNO | Action(number)&unix.SECCOMP_RET_DATA
 }
 
-// permissive reports whether the call takes place.
+// permissive reports whether the call is executed.
 func (a Action) permissive() bool { return a == Allow || a == Log }
 
-// stricter reports whether the kernel would prefer a to b if two filters disagreed.
+// stricter reports whether the kernel would apply a if one filter returned a and another one b.
 func (a Action) stricter(b Action) bool {
 	return int32(a&unix.SECCOMP_RET_ACTION_FULL) < int32(b&unix.SECCOMP_RET_ACTION_FULL)
 }
@@ -81,7 +81,7 @@ func parseAction(name string, errno *uint) (Action, error) {
 	return action, nil
 }
 
-// parseErrno is the action ERRNO, which means EPERM unless the profile says otherwise.
+// parseErrno is the action ERRNO, whose default error number is EPERM.
 func parseErrno(number *uint) (Action, error) {
 	if number == nil {
 		return Errno(unix.EPERM), nil

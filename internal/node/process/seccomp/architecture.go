@@ -10,7 +10,7 @@ import (
 // Architecture names a calling convention as profiles do.
 type Architecture string
 
-// The calling conventions that a program can judge. A 64-bit machine also takes the 32-bit calls of its forerunner.
+// The supported calling conventions. A 64-bit machine also accepts the 32-bit calls of its predecessor.
 const (
 	X86_64  Architecture = "SCMP_ARCH_X86_64"
 	X86     Architecture = "SCMP_ARCH_X86"
@@ -43,11 +43,11 @@ type convention struct {
 	audit uint32
 	// offset is added to all numbers.
 	offset uint32
-	// narrow says that arguments have 32 bits.
+	// narrow is whether arguments have 32 bits.
 	narrow bool
 	// numbers are the calls by name.
 	numbers func() map[string]uint32
-	// multiplexed are calls that can also be made through another call, which gets their code as its first argument.
+	// multiplexed are calls that can also be made through another call, with their code as its first argument.
 	multiplexed map[string]multiplexed
 }
 
@@ -64,18 +64,18 @@ var hosts = map[string][]convention{
 	},
 }
 
-// conventions are those that the profile admits on the machine, its own first.
+// conventions are those that the profile allows on the machine, the machine's own first.
 func (p Profile) conventions(host Host) ([]convention, error) {
 	all, known := hosts[host.Arch]
 	if !known {
 		return nil, fmt.Errorf("no numbers of system calls for %s machines", host.Arch)
 	}
-	var admitted []convention
+	var allowed []convention
 	for i, one := range all {
 		if i == 0 || slices.Contains(p.Architectures, one.name) ||
 			slices.Contains(p.ArchitectureMap[all[0].name], one.name) {
-			admitted = append(admitted, one)
+			allowed = append(allowed, one)
 		}
 	}
-	return admitted, nil
+	return allowed, nil
 }

@@ -2,7 +2,7 @@ package seccomp
 
 import "golang.org/x/net/bpf"
 
-// Where struct seccomp_data has what. Words are 32 bits wide, and the machines known here have the lower half first.
+// Offsets and sizes in struct seccomp_data. Words have 32 bits, and all supported machines are little-endian.
 const (
 	offsetNumber = 0
 	offsetArch   = 4
@@ -25,8 +25,8 @@ func (p *program) upper(arg uint, next label) label {
 	return p.loadWord(offsetArgs+uint32(arg)*sizeArg+sizeWord, next)
 }
 
-// judge is the beginning of the instructions that come to a verdict.
-func (p *program) judge(does verdict, narrow bool) label {
+// addVerdict adds the instructions for a verdict, if they are not there, and returns where they begin.
+func (p *program) addVerdict(does verdict, narrow bool) label {
 	if len(does.cases) == 0 {
 		return p.ret(does.otherwise)
 	}
@@ -71,7 +71,7 @@ func (p *program) compare(c condition, narrow bool, yes, no label) label {
 	return p.equal(c, all, narrow, yes, no)
 }
 
-// ordered compares halves: the upper ones decide, unless they are equal.
+// ordered compares the upper halves first. The lower ones are compared only if the upper ones are equal.
 func (p *program) ordered(c condition, test bpf.JumpTest, narrow bool, yes, no label) label {
 	at := p.lower(c.Index, p.branch(test, uint32(c.Value), yes, no))
 	if narrow {
@@ -81,7 +81,7 @@ func (p *program) ordered(c condition, test bpf.JumpTest, narrow bool, yes, no l
 	return p.upper(c.Index, p.branch(bpf.JumpGreaterThan, uint32(c.Value>>32), yes, at))
 }
 
-// equal looks for one of the values under a mask.
+// equal goes to yes if the argument under mask is Value or one of orEqual.
 func (p *program) equal(c condition, mask uint64, narrow bool, yes, no label) label {
 	at := no
 	for i := len(c.orEqual) - 1; i >= 0; i-- {

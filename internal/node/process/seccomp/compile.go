@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// longest is how many instructions the kernel takes.
-const longest = 4096
+// maxInstructions is how many instructions the kernel accepts.
+const maxInstructions = 4096
 
 // Compile makes the program for a container on a machine. caps are the capabilities (CAP_SYS_ADMIN, …) in the
 // container's bounding set.
 //
-// Calls by a convention that the profile does not admit kill the process: no program gets there by mistake. x32 is the
-// exception; its calls look like those of x86_64 and fail with ENOSYS, as they do on kernels without x32.
+// Calls by a convention that the profile does not allow kill the process, because no program uses another convention by
+// mistake. Calls of x32 are the exception: they look like those of x86_64, and fail with ENOSYS as on kernels without x32.
 func (p Profile) Compile(caps []string, host Host) ([]unix.SockFilter, error) {
-	admitted, err := p.conventions(host)
+	allowed, err := p.conventions(host)
 	if err != nil {
 		return nil, err
 	}
@@ -27,8 +27,8 @@ func (p Profile) Compile(caps []string, host Host) ([]unix.SockFilter, error) {
 		}
 	}
 	program := newProgram()
-	// Backwards: what comes last here is at the beginning of the program, and reached first.
-	groups := byAudit(admitted)
+	// The program is built from its end, so the first instructions are added last.
+	groups := byAudit(allowed)
 	entries := make([]label, len(groups))
 	refuse := program.ret(KillProcess)
 	for i := len(groups) - 1; i >= 0; i-- {
@@ -42,10 +42,10 @@ func (p Profile) Compile(caps []string, host Host) ([]unix.SockFilter, error) {
 	return program.assemble()
 }
 
-// byAudit puts together the conventions that the kernel reports under one number.
-func byAudit(admitted []convention) [][]convention {
+// byAudit groups the conventions that have the same audit number.
+func byAudit(allowed []convention) [][]convention {
 	var groups [][]convention
-	for _, one := range admitted {
+	for _, one := range allowed {
 		if n := len(groups); n > 0 && groups[n-1][0].audit == one.audit {
 			groups[n-1] = append(groups[n-1], one)
 			continue
@@ -55,10 +55,10 @@ func byAudit(admitted []convention) [][]convention {
 	return groups
 }
 
-// search finds the span that the number in the register is in, and comes to its verdict.
+// search finds the span that contains the number in the register, and goes to its verdict.
 func (p *program) search(spans []span) label {
 	if len(spans) == 1 {
-		return p.judge(spans[0].does, spans[0].narrow)
+		return p.addVerdict(spans[0].does, spans[0].narrow)
 	}
 	middle := len(spans) / 2
 	upper := p.search(spans[middle:])
@@ -66,10 +66,10 @@ func (p *program) search(spans []span) label {
 	return p.branch(bpf.JumpGreaterOrEqual, spans[middle].first, upper, lower)
 }
 
-// assemble turns the instructions round and encodes them.
+// assemble puts the instructions in order and encodes them.
 func (p *program) assemble() ([]unix.SockFilter, error) {
-	if len(p.code) > longest {
-		return nil, fmt.Errorf("the profile makes a program of %d instructions; the kernel takes %d", len(p.code), longest)
+	if len(p.code) > maxInstructions {
+		return nil, fmt.Errorf("the profile makes a program of %d instructions; the kernel accepts %d", len(p.code), maxInstructions)
 	}
 	filter := make([]unix.SockFilter, 0, len(p.code))
 	for i := len(p.code) - 1; i >= 0; i-- {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deny is a profile that denies all but one call under a condition.
+// deny is a profile that allows ioctl under conditions on its arguments, and denies all other calls.
 func deny(args ...seccomp.Arg) seccomp.Profile {
 	return seccomp.Profile{
 		Default:       eperm,
@@ -18,7 +18,7 @@ func deny(args ...seccomp.Arg) seccomp.Profile {
 	}
 }
 
-// Each operator at its borders, where one half of the argument decides and where the other does.
+// Each operator is tested at its borders, where the upper or the lower half of the argument decides.
 func TestOperators(t *testing.T) {
 	const value = 5<<32 | 7
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestOperators(t *testing.T) {
 		{op: seccomp.MaskedEqual, value: 0xf0, valueTwo: 0x20, fits: []uint64{0x20, 0x2f, 1<<40 | 0x120}, fails: []uint64{0, 0x30, 0x120 ^ 0x20}},
 		{op: seccomp.MaskedEqual, value: 0xf << 32, valueTwo: 2 << 32, fits: []uint64{2 << 32, 0x12<<32 | 9}, fails: []uint64{2, 3 << 32}},
 		{op: seccomp.MaskedEqual, value: 0, valueTwo: 0, fits: []uint64{0, 1, ^uint64(0)}},
-		// The value counts under the mask, too, as the manual of libseccomp has it.
+		// The mask also applies to the value, as the manual of libseccomp says.
 		{op: seccomp.MaskedEqual, value: 0xf0, valueTwo: 0x1ff, fits: []uint64{0xf0, 0xff}, fails: []uint64{0x1e0}},
 	} {
 		t.Run(fmt.Sprintf("%s %#x %#x", c.op, c.value, c.valueTwo), func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// On 32-bit conventions a value of -1, which profiles write as 64 bits, must fit an argument of 32.
+// On 32-bit conventions a value of -1, which profiles write with 64 bits, must match an argument of 32 bits.
 func TestArgumentsOf32Bits(t *testing.T) {
 	filter := compile(t, deny(seccomp.Arg{Index: 0, Op: seccomp.Equal, Value: ^uint64(0)}), "amd64")
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestArgumentsOf32Bits(t *testing.T) {
 	}
 }
 
-// How several rules for one call come together.
+// The table in the comment of Profile.Rules.
 func TestRulesForOneCall(t *testing.T) {
 	is := func(index uint, value uint64) seccomp.Arg {
 		return seccomp.Arg{Index: index, Op: seccomp.Equal, Value: value}
@@ -113,7 +113,7 @@ func TestRulesForOneCall(t *testing.T) {
 	}
 }
 
-// What happens to calls that no rule can speak of.
+// Calls that no rule can name.
 func TestCallsBeyondTheProfile(t *testing.T) {
 	rules := []seccomp.Rule{{Names: []string{"read", "openat2", "no_such_call"}, Action: allow}}
 	known, _ := seccomp.Numbers(seccomp.X86_64)
@@ -150,7 +150,7 @@ func TestCallsBeyondTheProfile(t *testing.T) {
 	}
 }
 
-// On 32-bit x86 a rule about socket holds for socketcall, too.
+// On 32-bit x86 a rule for socket also holds for socketcall.
 func TestMultiplexedCalls(t *testing.T) {
 	conditional := seccomp.Arg{Index: 0, Op: seccomp.Equal, Value: unix.AF_ALG}
 	profile := func(standard, action seccomp.Action, name string, args ...seccomp.Arg) seccomp.Profile {
@@ -210,7 +210,7 @@ func TestLongProfiles(t *testing.T) {
 		}
 	}
 	_, err := long(4).Compile(nil, seccomp.Host{Arch: "amd64"})
-	if err == nil || !strings.Contains(err.Error(), "the kernel takes 4096") {
+	if err == nil || !strings.Contains(err.Error(), "the kernel accepts 4096") {
 		t.Errorf("a profile that is too long: %v", err)
 	}
 }

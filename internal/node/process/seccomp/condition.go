@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Condition makes a rule depend on the container and the machine. An empty field asks nothing.
+// Condition makes a rule depend on the container and the machine. An empty field means no condition.
 type Condition struct {
 	// Caps are capabilities (CAP_SYS_ADMIN, …) in the container's bounding set.
 	Caps []string
 	// Arches are names of machines as Docker writes them: amd64, arm64, x86, s390x, …
 	Arches []string
-	// MinKernel is the kernel from which the condition holds. Zero asks nothing.
+	// MinKernel is the oldest kernel for which the condition holds. Zero means no condition.
 	MinKernel Kernel
 }
 
@@ -38,7 +38,7 @@ func parseKernel(text string) (Kernel, error) {
 	m, errMajor := strconv.ParseUint(major, 10, 8)
 	kernel := Kernel{Version: uint(v), Major: uint(m)}
 	if errVersion != nil || errMajor != nil || kernel == (Kernel{}) {
-		return Kernel{}, fmt.Errorf("%q is no kernel version of the form 4.8", text)
+		return Kernel{}, fmt.Errorf("%q is not a kernel version of the form 4.8", text)
 	}
 	return kernel, nil
 }
@@ -48,8 +48,8 @@ func (r Rule) applies(caps []string, host Host) bool {
 	return r.Includes.holdsInFull(caps, host) && !r.Excludes.holdsInPart(caps, host)
 }
 
-// holdsInFull reports whether everything that c asks is so: all capabilities are there, the machine is in the list,
-// the kernel is new enough.
+// holdsInFull reports whether all parts of c hold: the container has all capabilities, the machine is in the list, and the
+// kernel is new enough.
 func (c Condition) holdsInFull(caps []string, host Host) bool {
 	for _, name := range c.Caps {
 		if !slices.Contains(caps, name) {
@@ -62,7 +62,7 @@ func (c Condition) holdsInFull(caps []string, host Host) bool {
 	return host.Kernel.atLeast(c.MinKernel)
 }
 
-// holdsInPart reports whether any one thing that c names is so.
+// holdsInPart reports whether at least one part of c holds.
 func (c Condition) holdsInPart(caps []string, host Host) bool {
 	for _, name := range c.Caps {
 		if slices.Contains(caps, name) {

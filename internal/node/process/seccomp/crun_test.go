@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// specification writes a profile without conditions as the linux.seccomp of an OCI runtime specification.
+// specification returns a profile without conditions as the linux.seccomp of an OCI runtime specification.
 func specification(p seccomp.Profile, rules []seccomp.Rule) map[string]any {
 	action := func(a seccomp.Action) (name string, errno any) {
 		if a&unix.SECCOMP_RET_ACTION_FULL == unix.SECCOMP_RET_ERRNO {
@@ -41,7 +41,7 @@ func specification(p seccomp.Profile, rules []seccomp.Rule) map[string]any {
 	return map[string]any{"defaultAction": name, "defaultErrnoRet": errno, "syscalls": syscalls}
 }
 
-// container is a command that runs a prober in crun, under a profile that crun and libseccomp compile.
+// container returns a command that runs a prober in crun, under a profile that crun compiles with libseccomp.
 func container(t *testing.T, seccompSpec map[string]any) *exec.Cmd {
 	t.Helper()
 	crun, err := exec.LookPath("crun")
@@ -83,13 +83,13 @@ func container(t *testing.T, seccompSpec map[string]any) *exec.Cmd {
 		t.Fatal(err)
 	}
 	state := t.TempDir()
-	// crun refuses machines with both versions of cgroups, so it gets to see but one, in a mount namespace of its own.
+	// crun fails on machines with both versions of cgroups, so it runs in a mount namespace in which it sees only one.
 	const wrapper = `mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$0" "$@"`
 	return exec.Command("unshare", "--mount", "sh", "-c", wrapper, crun, "--root", state, "--cgroup-manager", "disabled",
 		"run", "--bundle", bundle, fmt.Sprintf("stint-seccomp-%d", os.Getpid()))
 }
 
-// crun, with libseccomp, comes to the same verdicts from the same rules.
+// The same rules have the same verdicts in crun, which uses libseccomp.
 func TestCrunAgrees(t *testing.T) {
 	host, err := seccomp.ThisHost()
 	if err != nil {

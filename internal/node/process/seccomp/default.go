@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RuntimeDefault is the built-in profile, for containers whose seccompProfile has the type RuntimeDefault. It comes to
-// the same verdicts as the default of Moby (github.com/moby/profiles/seccomp v0.3.0): what programs commonly need,
-// without what administers the machine or has often been a way out of a container. containerd's is its near relative.
+// RuntimeDefault is the built-in profile, for containers whose seccompProfile has the type RuntimeDefault. It has the same
+// verdicts as the default of Moby (github.com/moby/profiles/seccomp v0.3.0), which is much like containerd's: it allows what
+// programs commonly need, and denies calls that administer the machine or have often been used to escape from a container.
 func RuntimeDefault() Profile {
 	return Profile{
 		Default: Errno(unix.EPERM),
@@ -22,7 +22,7 @@ func RuntimeDefault() Profile {
 	}
 }
 
-// allow is a rule about a list of calls.
+// allow returns a rule that allows a list of calls.
 func allow(names string) Rule { return Rule{Names: strings.Fields(names), Action: Allow} }
 
 // commonRules allow calls to all containers.
@@ -49,25 +49,27 @@ func argumentRules() []Rule {
 	return rules
 }
 
-// allowIf is a rule about one call and one argument.
+// allowIf returns a rule that allows one call under a condition on one argument.
 func allowIf(name string, arg Arg) Rule {
 	return Rule{Names: []string{name}, Action: Allow, Args: []Arg{arg}}
 }
 
-// personalities are those of personality(2) that do not weaken the layout of memory; the last one asks for the present.
+// personalities are those of personality(2) that do not weaken the memory layout. The last one changes nothing: it only
+// returns the current one.
 var personalities = []uint64{
 	0x0,        // PER_LINUX
 	0x8,        // PER_LINUX32
 	0x20000,    // UNAME26
 	0x20008,    // PER_LINUX32 and UNAME26
-	0xffffffff, // none: ask
+	0xffffffff, // only ask
 }
 
 // socketFamilies are the address families of socket(2) that the newest kernels have, except two: AF_ALG is the kernel's
-// cryptography, which has been a way out of containers (CVE-2026-31431), and AF_VSOCK reaches the hypervisor past all
-// network namespaces. Families that have been removed from Linux are not here, since older kernels still have their
-// neglected code. 32-bit x86 programs get round this list, as they do under Moby's: they make sockets through
-// socketcall, whose arguments no filter sees, and would have no network without it. The first value is no family: socket fails by itself with the proper error.
+// cryptography, which was used to escape from containers (CVE-2026-31431), and AF_VSOCK reaches the hypervisor past all
+// network namespaces. Families that were removed from Linux are missing, because older kernels still have their
+// unmaintained code. 32-bit x86 programs are not bound by this list, nor by Moby's: they make sockets through socketcall,
+// whose arguments no filter sees, and would have no network without it. The first value is not a family: socket itself
+// fails with the proper error.
 var socketFamilies = []uint64{
 	unix.AF_UNSPEC, unix.AF_UNIX, unix.AF_INET, unix.AF_BRIDGE, unix.AF_ATMPVC, unix.AF_X25, unix.AF_INET6,
 	unix.AF_NETBEUI, unix.AF_SECURITY, unix.AF_KEY, unix.AF_NETLINK, unix.AF_PACKET, unix.AF_ASH, unix.AF_RDS,
@@ -90,11 +92,11 @@ func machineRules() []Rule {
 	return rules
 }
 
-// namespaceFlags make clone(2) put the child into new namespaces, where it would have more rights.
+// namespaceFlags are the flags of clone(2) for new namespaces, in which the child would have more rights.
 const namespaceFlags = unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
 	unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWCGROUP
 
-// capabilityRules allow what the container's capabilities are for.
+// capabilityRules allow the calls that need the container's capabilities.
 func capabilityRules() []Rule {
 	var rules []Rule
 	for _, has := range capabilityCalls {
@@ -102,8 +104,8 @@ func capabilityRules() []Rule {
 		rule.Includes.Caps = []string{has.capability}
 		rules = append(rules, rule)
 	}
-	// Without CAP_SYS_ADMIN a container may clone, but not into new namespaces. clone3 has its flags behind a
-	// pointer, where no filter sees them; C libraries go back to clone if it seems not to exist.
+	// Without CAP_SYS_ADMIN a container may clone, but not into new namespaces. The flags of clone3 are behind a pointer,
+	// so no filter sees them; C libraries use clone if clone3 fails with ENOSYS.
 	clone := allowIf("clone", Arg{Index: 0, Op: MaskedEqual, Value: namespaceFlags, ValueTwo: 0})
 	clone3 := Rule{Names: []string{"clone3"}, Action: Errno(unix.ENOSYS)}
 	clone.Excludes.Caps = []string{"CAP_SYS_ADMIN"}

@@ -1,7 +1,7 @@
 package seccomp
 
-// commonCalls are the calls of RuntimeDefault for all containers, by subject. Names that only one machine or one
-// calling convention has are among them.
+// commonCalls are the calls of RuntimeDefault for all containers, by subject. Some names exist only on one machine or in
+// one calling convention.
 var commonCalls = []string{
 	// Files: open and close.
 	`
@@ -11,7 +11,7 @@ var commonCalls = []string{
 		copy_file_range fadvise64 fadvise64_64 fallocate fdatasync fsync ftruncate ftruncate64 _llseek lseek pread64
 		preadv preadv2 pwrite64 pwritev pwritev2 read readahead readv sendfile sendfile64 splice sync sync_file_range
 		syncfs tee truncate truncate64 vmsplice write writev`,
-	// Files: look at.
+	// Files: inspect.
 	`
 		access faccessat faccessat2 fstat fstat64 fstatat64 fstatfs fstatfs64 getcwd getdents getdents64 listmount lstat
 		lstat64 newfstatat readlink readlinkat stat stat64 statfs statfs64 statmount statx`,
@@ -74,7 +74,7 @@ var commonCalls = []string{
 	`
 		ipc mq_getsetattr mq_notify mq_open mq_timedreceive mq_timedreceive_time64 mq_timedsend mq_timedsend_time64
 		mq_unlink msgctl msgget msgrcv msgsnd semctl semget semop semtimedop semtimedop_time64 shmat shmctl shmdt shmget`,
-	// Own restraints.
+	// Restrictions of the caller itself.
 	`
 		landlock_add_rule landlock_create_ruleset landlock_restrict_self seccomp`,
 	// The machine.

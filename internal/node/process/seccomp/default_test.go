@@ -101,7 +101,7 @@ func TestRuntimeDefault(t *testing.T) {
 	}
 }
 
-// The other calling conventions of a machine meet the same profile, under their own numbers.
+// The same profile holds for the other calling conventions of a machine, with their own numbers.
 func TestRuntimeDefaultOnOtherConventions(t *testing.T) {
 	for _, c := range []struct {
 		arch string
@@ -133,7 +133,7 @@ func TestRuntimeDefaultOnOtherConventions(t *testing.T) {
 	}
 }
 
-// Every call of every container runs the program, where the kernel cannot skip it.
+// The program runs for every call of a container that the kernel cannot skip it for.
 func TestRuntimeDefaultIsQuick(t *testing.T) {
 	filter := compile(t, seccomp.RuntimeDefault(), "amd64")
 	longest, total := 0, 0

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// evaluate is what a profile without conditions on its rules says about a call, read straight from its definition:
-// rule by rule, with 64-bit numbers, and without ranges, trees and halves.
+// evaluate is the verdict of a profile, whose rules have no conditions on the machine, on a call. It follows the definition
+// of Profile: rule by rule, with 64-bit numbers, and without ranges, trees and halves.
 func evaluate(p seccomp.Profile, host string, c call) seccomp.Action {
-	on, admitted := conventionOf(p, host, c)
+	on, allowed := conventionOf(p, host, c)
 	switch {
 	case on == "":
 		return seccomp.KillProcess
-	case !admitted && on == seccomp.X32:
+	case !allowed && on == seccomp.X32:
 		return enosys
-	case !admitted:
+	case !allowed:
 		return seccomp.KillProcess
 	}
 	numbers, offset := seccomp.Numbers(on)
@@ -49,7 +49,7 @@ func evaluate(p seccomp.Profile, host string, c call) seccomp.Action {
 	return p.Default
 }
 
-// conventionOf is the calling convention of a call, and whether the profile admits it.
+// conventionOf is the calling convention of a call, and whether the profile allows it.
 func conventionOf(p seccomp.Profile, host string, c call) (seccomp.Architecture, bool) {
 	named := func(on seccomp.Architecture) bool { return slices.Contains(p.Architectures, on) }
 	switch {
@@ -67,7 +67,7 @@ func conventionOf(p seccomp.Profile, host string, c call) (seccomp.Architecture,
 	return "", false
 }
 
-// readings are a rule for one name: once for its own number, and once for the call that it can be made through.
+// readings are what a rule means for one name: for its own number, and for its multiplexer.
 func readings(p seccomp.Profile, on seccomp.Architecture, name string, rule seccomp.Rule) []seccomp.Rule {
 	rules := []seccomp.Rule{{Names: []string{name}, Action: rule.Action, Args: rule.Args}}
 	via, first, exists := seccomp.Multiplexer(name)
@@ -80,7 +80,7 @@ func readings(p seccomp.Profile, on seccomp.Architecture, name string, rule secc
 	return append(rules, seccomp.Rule{Names: []string{via}, Action: rule.Action, Args: []seccomp.Arg{first}})
 }
 
-// judgedAtAll reports whether some rule is about the number, be it under conditions that do not hold.
+// judgedAtAll reports whether a rule names the number, also if its conditions do not hold.
 func judgedAtAll(p seccomp.Profile, on seccomp.Architecture, number uint32) bool {
 	numbers, _ := seccomp.Numbers(on)
 	for _, rule := range p.Rules {
@@ -95,7 +95,7 @@ func judgedAtAll(p seccomp.Profile, on seccomp.Architecture, number uint32) bool
 	return false
 }
 
-// decide is the action of several rules that fit.
+// decide is the action of several rules that match.
 func decide(fitting []seccomp.Rule) (action seccomp.Action, found bool) {
 	for _, rule := range fitting {
 		if len(rule.Args) == 0 {
@@ -108,7 +108,7 @@ func decide(fitting []seccomp.Rule) (action seccomp.Action, found bool) {
 	return action, found
 }
 
-// severity orders actions by what is left of the caller.
+// severity orders actions by how much of the caller survives.
 func severity(action seccomp.Action) int {
 	switch action {
 	case seccomp.Allow:
@@ -122,7 +122,7 @@ func severity(action seccomp.Action) int {
 	case seccomp.KillProcess:
 		return 5
 	}
-	return 2 // an error number
+	return 2 // ERRNO
 }
 
 // fits reports whether the arguments of a call meet the conditions of a rule.

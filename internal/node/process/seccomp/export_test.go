@@ -12,13 +12,13 @@ func Numbers(name Architecture) (numbers map[string]uint32, offset uint32) {
 	panic("no such calling convention: " + name)
 }
 
-// Multiplexer is the call that another one can be made through on 32-bit x86, and what its first argument then is.
+// Multiplexer returns the call through which another one can be made on 32-bit x86, and the condition on its first argument.
 func Multiplexer(name string) (via string, first Arg, exists bool) {
 	way, exists := x86Multiplexed[name]
 	return way.via, way.condition(), exists
 }
 
-// Active are the rules of a profile that are in force for a container on a machine, without their conditions.
+// Active returns the rules of a profile that apply to a container on a machine, without their conditions.
 func Active(p Profile, caps []string, host Host) []Rule {
 	var rules []Rule
 	for _, rule := range p.Rules {

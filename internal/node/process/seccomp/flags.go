@@ -6,16 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flagBits holds the flags of profiles. TSYNC asks for all threads of the loading process, which here is about to
-// execute the container's command and has but one.
+// flagBits holds the flags of profiles. TSYNC applies the filter to all threads of the process. It has no effect here,
+// because the process that loads the filter has one thread and then executes the container's command.
 var flagBits = map[string]uint{
 	"SECCOMP_FILTER_FLAG_TSYNC":      0,
 	"SECCOMP_FILTER_FLAG_LOG":        unix.SECCOMP_FILTER_FLAG_LOG,
 	"SECCOMP_FILTER_FLAG_SPEC_ALLOW": unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW,
 }
 
-// parseFlags reads the flags of a profile. A profile without a word on flags gets those of runc and crun: without
-// SPEC_ALLOW a filter slows its processes down by mitigations against Spectre, on older kernels.
+// parseFlags parses the flags of a profile. A profile without the field gets SPEC_ALLOW, as with runc and crun: on older
+// kernels a filter without it slows processes down by mitigations against Spectre.
 func parseFlags(names []string) (uint, error) {
 	if names == nil {
 		return unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW, nil

@@ -11,7 +11,7 @@ import (
 type Host struct {
 	// Arch is a GOARCH: amd64 or arm64.
 	Arch string
-	// Kernel decides on rules with a MinKernel.
+	// Kernel decides whether rules with a MinKernel apply.
 	Kernel Kernel
 }
 
@@ -29,5 +29,5 @@ func ThisHost() (Host, error) {
 	return Host{Arch: runtime.GOARCH, Kernel: kernel}, nil
 }
 
-// dockerName is the machine's name in the conditions of rules, which is GOARCH for all machines known here.
+// dockerName is the machine's name in the conditions of rules. It is GOARCH for all supported machines.
 func (h Host) dockerName() string { return h.Arch }

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Load puts the calling thread, and all processes that come from it, under a program for good. The caller must hold on
-// to the thread (runtime.LockOSThread), and needs CAP_SYS_ADMIN or no_new_privs. flags are those of the profile.
+// Load applies a filter to the calling thread and all its later children, for as long as they live. The goroutine must be
+// locked to the thread (runtime.LockOSThread), which needs CAP_SYS_ADMIN or no_new_privs. flags are those of the profile.
 func Load(filter []unix.SockFilter, flags uint) error {
-	if len(filter) == 0 || len(filter) > longest {
+	if len(filter) == 0 || len(filter) > maxInstructions {
 		return errors.New("load a seccomp filter: its length is out of range")
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}

@@ -2,8 +2,8 @@ package seccomp
 
 // multiplexed is another way to make a call: through the call named via, with code in the masked first argument.
 //
-// 32-bit x86 had only socketcall and ipc at first, and programs still use them. A rule about one of these calls must
-// therefore hold for both ways.
+// 32-bit x86 had only socketcall and ipc at first, and programs still use them. A rule for one of these calls must therefore
+// hold for both ways.
 type multiplexed struct {
 	via  string
 	code uint64
@@ -45,8 +45,8 @@ var x86Multiplexed = map[string]multiplexed{
 	"shmctl":      {"ipc", 24},
 }
 
-// condition is what the first argument of the multiplexer must be. The kernel takes a version out of the upper half of
-// ipc's, so a rule must not see that half.
+// condition is the condition on the first argument of the multiplexer. The kernel uses the upper 16 bits of ipc's first
+// argument as a version, so the condition ignores them.
 func (m multiplexed) condition() Arg {
 	if m.via == "ipc" {
 		return Arg{Index: 0, Op: MaskedEqual, Value: 0xffff, ValueTwo: m.code}

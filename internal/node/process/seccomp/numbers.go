@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// The numbers of system calls, by calling convention. Reading the tables is put off until they are needed.
+// The numbers of system calls, by calling convention. The tables are parsed when they are first used.
 var (
 	x86_64Numbers  = sync.OnceValue(func() map[string]uint32 { return readNumbers(x86_64Table) })
 	x32Numbers     = sync.OnceValue(deriveX32)
@@ -37,8 +37,8 @@ func readNumbers(table string) map[string]uint32 {
 	return numbers
 }
 
-// deriveX32 makes the table of x32, which is that of x86_64 but for some calls: those that x32 has under a number of
-// its own because structures differ, and those that it does not have at all.
+// deriveX32 makes the table of x32. It is that of x86_64 except for some calls: those for which x32 has another number,
+// because structures differ, and those that x32 does not have.
 func deriveX32() map[string]uint32 {
 	numbers := maps.Clone(x86_64Numbers())
 	for _, name := range strings.Fields(absentFromX32) {

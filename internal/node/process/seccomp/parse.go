@@ -8,7 +8,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// document is a profile in JSON: the specification's fields and those that Docker and containers/common have besides.
+// document is a profile in JSON: the specification's fields and those that Docker and containers/common add.
 type document struct {
 	DefaultAction    string         `json:"defaultAction"`
 	DefaultErrnoRet  *uint          `json:"defaultErrnoRet"`
@@ -51,16 +51,16 @@ type conditionDocument struct {
 	MinKernel string   `json:"minKernel"`
 }
 
-// Parse reads a profile. It refuses what it does not know, and says where that is: a rule that is silently left out is
-// a hole in the fence.
+// Parse parses a profile. Anything unknown in it is an error that says where it is: to ignore a rule silently would weaken
+// the profile.
 func Parse(text []byte) (Profile, error) {
 	var doc document
-	doubts, err := kjson.UnmarshalStrict(text, &doc)
+	strictErrors, err := kjson.UnmarshalStrict(text, &doc)
 	if err != nil {
 		return Profile{}, err
 	}
-	if len(doubts) > 0 {
-		return Profile{}, errors.Join(doubts...)
+	if len(strictErrors) > 0 {
+		return Profile{}, errors.Join(strictErrors...)
 	}
 	return doc.profile()
 }
@@ -93,10 +93,10 @@ func (d document) profile() (Profile, error) {
 	return p, nil
 }
 
-// architectures reads both notations of the calling conventions, of which a profile has one.
+// architectures parses the calling conventions, which a profile may have in one of two formats.
 func (d document) architectures(p *Profile) error {
 	if len(d.Architectures) > 0 && len(d.ArchMap) > 0 {
-		return errors.New("architectures and archMap: only one of them may be there")
+		return errors.New("architectures and archMap: only one of them may be set")
 	}
 	for i, name := range d.Architectures {
 		if !name.known() {
@@ -118,12 +118,12 @@ func (d document) architectures(p *Profile) error {
 	return nil
 }
 
-// rule reads one rule. Errors begin with the field that is wrong.
+// rule parses one rule. Errors begin with the field that is wrong.
 func (d ruleDocument) rule() (Rule, error) {
 	rule := Rule{Names: d.Names}
 	if d.Name != "" {
 		if len(d.Names) > 0 {
-			return Rule{}, errors.New("name: only one of name and names may be there")
+			return Rule{}, errors.New("name: only one of name and names may be set")
 		}
 		rule.Names = []string{d.Name}
 	}
@@ -160,8 +160,8 @@ func (d conditionDocument) condition() (Condition, error) {
 	return Condition{Caps: d.Caps, Arches: d.Arches, MinKernel: kernel}, nil
 }
 
-// parseActionOf reads an action with its error number. containers/common writes that number as a name, too, and lets
-// the name decide.
+// parseActionOf parses an action with its error number. In profiles of containers/common the number may also be given by
+// name, and then the name decides.
 func parseActionOf(action string, number *uint, name string) (Action, error) {
 	if name != "" {
 		found := errnoByName(name)

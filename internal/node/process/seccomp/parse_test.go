@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// specified is a profile in the notation of the OCI runtime specification.
+// specified is a profile in the format of the OCI runtime specification.
 const specified = `{
 	"defaultAction": "SCMP_ACT_ERRNO",
 	"defaultErrnoRet": 38,
@@ -25,7 +25,7 @@ const specified = `{
 	]
 }`
 
-// docker is a profile as Docker and containers/common write it.
+// docker is a profile in the format of Docker and containers/common.
 const docker = `{
 	"defaultAction": "SCMP_ACT_ERRNO",
 	"defaultErrnoRet": 38,
@@ -127,7 +127,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Which rules are in force depends on capabilities, machine and kernel.
+// Which rules apply depends on capabilities, machine and kernel.
 func TestConditions(t *testing.T) {
 	for name, c := range map[string]struct {
 		includes, excludes string
@@ -161,7 +161,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// Whatever is in a profile, Parse and Compile do not panic, and what comes out is a program.
+// Whatever a profile contains, Parse and Compile do not panic, and their result is a valid program.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(specified), uint32(56), uint64(1))
 	f.Add([]byte(docker), uint32(321), uint64(0))

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prober is the argument that makes the test binary a prober: a process that puts itself under a filter and says what
-// becomes of system calls.
+// prober is the argument that makes the test binary a prober: a process that loads a filter, makes system calls, and prints
+// their results.
 const prober = "stint-seccomp-prober"
 
-// probe is what a prober is to do, over its standard input.
+// probe is what a prober has to do. It reads it from its standard input.
 type probe struct {
-	Filter []unix.SockFilter // nil: it is under a filter already
+	Filter []unix.SockFilter // nil if the process has a filter already
 	Flags  uint
 	User   int // to become before the filter
 	Calls  []realCall
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// answer is the prober. Only its own thread changes, so that the runtime's other threads can go on.
+// answer is the prober. It loads the filter only into its own thread, so that the other threads of the Go runtime can run.
 func answer() error {
 	runtime.LockOSThread()
 	var p probe
@@ -75,7 +75,7 @@ func answer() error {
 
 var native = map[string]seccomp.Architecture{"amd64": seccomp.X86_64, "arm64": seccomp.AArch64}
 
-// ask runs a prober through a command that starts this binary with the argument prober.
+// ask runs a prober by a command that starts this binary with the argument prober.
 func ask(command *exec.Cmd, p probe) ([]unix.Errno, error) {
 	question, err := json.Marshal(p)
 	if err != nil {
@@ -95,7 +95,7 @@ func ask(command *exec.Cmd, p probe) ([]unix.Errno, error) {
 	return results, nil
 }
 
-// harmless are calls that change nothing even if they are allowed: their arguments make no sense, or ask for nothing.
+// harmless are calls that change nothing even if they are allowed, because their arguments are invalid or have no effect.
 func harmless() []realCall {
 	const nowhere, no = ^uint64(0), ^uint64(0)
 	calls := []realCall{

@@ -6,7 +6,7 @@ type Profile struct {
 	Default Action
 	// Architectures lists the calling conventions that the container may use. The machine's own is always among them.
 	Architectures []Architecture
-	// ArchitectureMap is the other way to say so: the conventions next to the machine's own, by the latter.
+	// ArchitectureMap is the other format: for each machine's own convention, the others that the container may use.
 	ArchitectureMap map[Architecture][]Architecture
 	// Flags are the SECCOMP_FILTER_FLAG_ bits to load the program with.
 	Flags uint
@@ -14,29 +14,29 @@ type Profile struct {
 	//
 	// Rules for one call are alternatives:
 	//
-	//	a rule whose action is Default        says nothing, and leaves the call to other rules
-	//	one rule without Args                 settles the call, whatever rules with Args say
+	//	a rule whose action is Default        is ignored
+	//	one rule without Args                 decides, and rules with Args are ignored
 	//	several rules without Args            the first
 	//	several rules with Args that match    the one with the strictest action
 	//
-	// All but the last line is libseccomp's way. There the last case depends on how it happens to sort its tree; the
-	// kernel's way with two filters is better than that.
+	// All but the last line are as in libseccomp. There the last case depends on the internal order of its tree, so here
+	// the action is the one that the kernel would take with two filters.
 	Rules []Rule
 }
 
 // Rule is what happens to some calls.
 type Rule struct {
-	// Names are those of the calls. A name that the machine does not know is ignored, so that one profile can serve
-	// several architectures and kernels.
+	// Names are the names of the calls. A name that the machine does not have is ignored, so that one profile can be used
+	// for several architectures and kernels.
 	Names []string
 	// Action is what happens to a call that matches.
 	Action Action
-	// Args are conditions on the arguments, all of which must hold. As in runc and crun, each of them is a rule of
-	// its own if two are about the same argument.
+	// Args are conditions on the arguments, all of which must hold. As in runc and crun, if two of them are on the same
+	// argument, each condition counts as a rule of its own.
 	Args []Arg
-	// Includes is what must hold for the rule to be part of the profile.
+	// Includes must hold in full, or else the rule is not part of the profile.
 	Includes Condition
-	// Excludes is what removes the rule from the profile.
+	// Excludes removes the rule from the profile if one part of it holds.
 	Excludes Condition
 }
 
@@ -46,9 +46,9 @@ type Arg struct {
 	Index uint
 	// Op compares the argument with Value.
 	Op Operator
-	// Value is a 64-bit number. On 32-bit calling conventions only its lower half counts.
+	// Value is a 64-bit number. On 32-bit calling conventions only its lower half is compared.
 	Value uint64
-	// ValueTwo is what the argument must be under the mask Value, for MaskedEqual alone.
+	// ValueTwo is what the argument must be under the mask Value. It is used only by MaskedEqual.
 	ValueTwo uint64
 }
 

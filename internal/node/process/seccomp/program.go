@@ -2,11 +2,11 @@ package seccomp
 
 import "golang.org/x/net/bpf"
 
-// program collects instructions from the last to the first. Jumps of BPF go forward only, so everything that an
-// instruction jumps to is there already when the instruction is added, and its distance known.
+// program collects instructions from the last to the first. Jumps of BPF go only forward, so the target of a jump is
+// already there when the jump is added, and its distance is known.
 type program struct {
 	code []bpf.Instruction
-	// returns has a return instruction of each action, the latest added.
+	// returns has the return instruction of each action that was added last, and so is nearest.
 	returns map[Action]label
 	// verdicts has the beginning of each verdict that looks at arguments.
 	verdicts map[string]label
@@ -15,8 +15,8 @@ type program struct {
 // label is the place of an instruction in program.code.
 type label int
 
-// farthest is how many instructions a conditional jump can skip.
-const farthest = 255
+// maxSkip is how many instructions a conditional jump can skip.
+const maxSkip = 255
 
 func newProgram() *program {
 	return &program{returns: map[Action]label{}, verdicts: map[string]label{}}
@@ -46,7 +46,7 @@ func (p *program) before(next label, one bpf.Instruction) label {
 	return p.add(one)
 }
 
-// branch goes to yes if the register meets the condition, or else to no.
+// branch adds a jump to yes if the register meets the condition, or else to no.
 func (p *program) branch(test bpf.JumpTest, value uint32, yes, no label) label {
 	if yes == no {
 		return yes
@@ -62,15 +62,16 @@ func (p *program) branch(test bpf.JumpTest, value uint32, yes, no label) label {
 	})
 }
 
-// near is a place that leads to the label, and that a conditional jump reaches even if more instructions come between.
+// near returns a label that leads to the given one and that a conditional jump can reach, even if more instructions are
+// added before the jump.
 func (p *program) near(to label, more int) label {
-	if len(p.code)+more-1-int(to) <= farthest {
+	if len(p.code)+more-1-int(to) <= maxSkip {
 		return to
 	}
 	return p.bridge(to)
 }
 
-// bridge adds an instruction that does what a jump to the label does: the jump itself, or the return that it leads to.
+// bridge adds an instruction with the effect of a jump to the label: a jump, or a copy of the return at the label.
 func (p *program) bridge(to label) label {
 	end, isReturn := p.code[to].(bpf.RetConstant)
 	if !isReturn {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/bpf"
 )
 
-// target is where a branch ends up, over a bridge if there is one.
+// target is where a branch leads, also by a bridge.
 func (p *program) target(branch label, taken bool) label {
 	jump := p.code[branch].(bpf.JumpIf)
 	skip := jump.SkipFalse
@@ -20,7 +20,7 @@ func (p *program) target(branch label, taken bool) label {
 	return at
 }
 
-// A branch reaches its targets from any distance, around the 255 instructions that a conditional jump can skip.
+// A branch reaches its targets at any distance, below and above the 255 instructions that a conditional jump can skip.
 func TestBranchReachesItsTargets(t *testing.T) {
 	for between := range 10 {
 		for beyond := range 600 {

@@ -15,7 +15,7 @@ var hostConventions = map[string][]seccomp.Architecture{
 	"arm64": {seccomp.AArch64, seccomp.ARM},
 }
 
-// interesting are argument values close to one another, so that conditions and arguments meet at borders.
+// interesting are argument values close to one another, so that arguments are often at the borders of conditions.
 func interesting() *rapid.Generator[uint64] {
 	half := rapid.SampledFrom([]uint64{0, 1, 2, 3, 4, 23, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff})
 	return rapid.Custom(func(t *rapid.T) uint64 {
@@ -31,7 +31,7 @@ func someAction() *rapid.Generator[seccomp.Action] {
 		seccomp.Log, seccomp.Trap, seccomp.KillThread, seccomp.KillProcess})
 }
 
-// someName is a call of any machine, often one of a few so that rules meet.
+// someName is a call of any machine. It is often one of a few, so that several rules are for the same call.
 func someName() *rapid.Generator[string] {
 	all := map[string]bool{"no_such_call": true}
 	for _, on := range slices.Concat(hostConventions["amd64"], hostConventions["arm64"]) {
@@ -64,7 +64,7 @@ func someRule(names *rapid.Generator[string]) *rapid.Generator[seccomp.Rule] {
 	})
 }
 
-// someCall is mostly one that the profile has something to say about.
+// someCall is mostly a call for which the profile has a rule.
 func someCall(p seccomp.Profile, host string) *rapid.Generator[call] {
 	return rapid.Custom(func(t *rapid.T) call {
 		on := rapid.SampledFrom(hostConventions[host]).Draw(t, "convention")
@@ -98,7 +98,7 @@ func someCall(p seccomp.Profile, host string) *rapid.Generator[call] {
 	})
 }
 
-// Every program comes to the verdict that its profile's definition comes to, for every call.
+// For every call a program has the same verdict as evaluate.
 func TestProgramsSayWhatProfilesSay(t *testing.T) {
 	names := someName()
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,7 +125,7 @@ func TestProgramsSayWhatProfilesSay(t *testing.T) {
 	})
 }
 
-// Jumps never lead out of a program, and none leads back: the kernel would refuse it.
+// No jump leads out of a program or back, because the kernel would refuse the program.
 func TestProgramsAreWellFormed(t *testing.T) {
 	names := someName()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// self is a command that runs a prober.
+// self returns a command that runs a prober.
 func self(t *testing.T) *exec.Cmd {
 	t.Helper()
 	binary, err := os.Executable()
@@ -38,7 +38,7 @@ func thisMachine(t *testing.T, p seccomp.Profile, caps ...string) []unix.SockFil
 
 const nobody = 65534
 
-// users are those that a test can be.
+// users are the users as which the test can run probers.
 func users() map[string]int {
 	if os.Getuid() != 0 {
 		return map[string]int{"the user of the test": 0}
@@ -46,7 +46,7 @@ func users() map[string]int {
 	return map[string]int{"root": 0, "nobody": nobody}
 }
 
-// The kernel takes the built-in profile, and does what it says.
+// The kernel accepts the built-in profile and enforces it.
 func TestKernelUnderRuntimeDefault(t *testing.T) {
 	p := seccomp.RuntimeDefault()
 	want := []struct {
@@ -86,7 +86,7 @@ func TestKernelUnderRuntimeDefault(t *testing.T) {
 	}
 }
 
-// The kernel and the interpreter of these tests agree on what the program does.
+// The kernel and the interpreter of these tests have the same verdicts.
 func TestKernelAgreesWithInterpreter(t *testing.T) {
 	p := seccomp.RuntimeDefault()
 	p.Default = unlike
@@ -108,7 +108,7 @@ func TestKernelAgreesWithInterpreter(t *testing.T) {
 	}
 }
 
-// unlike is an action that can be told from everything that a kernel says by itself.
+// The error number of an action that the kernel itself never returns.
 const (
 	unlikeErrno = unix.Errno(199)
 	unlike      = seccomp.Action(unix.SECCOMP_RET_ERRNO | uint32(unlikeErrno))
@@ -127,7 +127,7 @@ func TestKernelKills(t *testing.T) {
 	}
 }
 
-// The kernel takes the longest programs, too.
+// The kernel accepts programs of the largest length.
 func TestKernelTakesLongPrograms(t *testing.T) {
 	p := seccomp.Profile{Default: allow}
 	numbers, _ := seccomp.Numbers(native[runtime.GOARCH])

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// verdict is what happens to the calls with one number: the action of the first case that fits, or else otherwise.
+// verdict is what happens to the calls with one number: the action of the first case that matches, or else otherwise.
 type verdict struct {
 	cases     []argCase
 	otherwise Action
@@ -17,31 +17,31 @@ type argCase struct {
 	action Action
 }
 
-// condition is an Arg, or several that ask for equality with different values, of which one suffices.
+// condition is an Arg, or several for equality of the same argument with different values, of which one must hold.
 type condition struct {
 	Arg
-	// orEqual are further values for Equal. They differ from Value in their lower halves alone.
+	// orEqual are further values for Equal. They differ from Value only in their lower halves.
 	orEqual []uint64
 }
 
-// key tells verdicts apart.
+// key is the same for equal verdicts.
 func (v verdict) key() string { return fmt.Sprint(v) }
 
-// always is the verdict that looks at no argument.
+// always is a verdict that does not depend on arguments.
 func always(action Action) verdict { return verdict{otherwise: action} }
 
-// draft is a verdict in the making. settled says that a rule without conditions has decided it.
+// draft is a verdict to which rules are added. settled is whether a rule without conditions has decided it.
 type draft struct {
 	verdict
-	settled bool
+	decided bool
 }
 
-// add puts one rule, or one alternative of it, to the others for the same call.
+// add adds a rule, or one alternative of it, to those for the same call.
 func (d *draft) add(action Action, args []Arg) {
 	switch {
-	case d.settled:
+	case d.decided:
 	case len(args) == 0:
-		d.verdict, d.settled = always(action), true
+		d.verdict, d.decided = always(action), true
 	default:
 		one := argCase{action: action}
 		for _, arg := range args {
@@ -51,7 +51,7 @@ func (d *draft) add(action Action, args []Arg) {
 	}
 }
 
-// finish puts the strictest cases first, and folds those that can be judged at one glance.
+// finish sorts the cases, the strictest first, and merges those that differ only in one value.
 func (d *draft) finish() verdict {
 	slices.SortStableFunc(d.cases, func(a, b argCase) int {
 		switch {
@@ -64,7 +64,7 @@ func (d *draft) finish() verdict {
 	})
 	var folded []argCase
 	for _, next := range d.cases {
-		if n := len(folded); n > 0 && folded[n-1].takesIn(next) {
+		if n := len(folded); n > 0 && folded[n-1].canMerge(next) {
 			values := &folded[n-1].all[0].orEqual
 			*values = append(slices.Clip(*values), next.all[0].Value)
 			continue
@@ -75,8 +75,8 @@ func (d *draft) finish() verdict {
 	return d.verdict
 }
 
-// takesIn reports whether next differs from c only in the value that one argument must have, in its lower half.
-func (c argCase) takesIn(next argCase) bool {
+// canMerge reports whether next differs from c only in the lower half of the value that one argument must have.
+func (c argCase) canMerge(next argCase) bool {
 	if c.action != next.action || len(c.all) != 1 || len(next.all) != 1 {
 		return false
 	}
@@ -84,8 +84,8 @@ func (c argCase) takesIn(next argCase) bool {
 	return a.Op == Equal && b.Op == Equal && a.Index == b.Index && a.Value>>32 == b.Value>>32
 }
 
-// verdicts are those on all calls that the rules name, by number. known is the largest number that the rules name,
-// whether or not they say something about it; -1 if they name none.
+// verdicts returns the verdicts on all calls that the rules name, by number. known is the largest number that the rules
+// name, also with the default action; -1 if they name none.
 func (p Profile) verdicts(rules []Rule, on convention) (byNumber map[uint32]verdict, known int64) {
 	known = -1
 	numbers := on.numbers()
@@ -114,13 +114,13 @@ func (p Profile) verdicts(rules []Rule, on convention) (byNumber map[uint32]verd
 	return byNumber, known
 }
 
-// reading is one group of conditions on a call, out of a rule.
+// reading is one group of conditions of a rule on one call.
 type reading struct {
 	name string
 	args []Arg
 }
 
-// readings are what a rule means for the call of that name, and for the call that this one can be made through.
+// readings are what a rule means for the call of that name, and for its multiplexer if it has one.
 func (p Profile) readings(rule Rule, name string, on convention) []reading {
 	if rule.Action == p.Default {
 		return nil
@@ -130,8 +130,8 @@ func (p Profile) readings(rule Rule, name string, on convention) []reading {
 		readings = append(readings, reading{name, args})
 	}
 	way, multiplexed := on.multiplexed[name]
-	// A filter cannot follow the pointer behind which a multiplexer has the arguments. A rule that asks for them
-	// holds for all of them if it denies, and for none if it allows.
+	// The arguments of a multiplexed call are behind a pointer, which a filter cannot follow. A rule with conditions on
+	// them applies to all calls if it denies, and to none if it allows.
 	if multiplexed && (len(rule.Args) == 0 || rule.Action.stricter(p.Default)) {
 		readings = append(readings, reading{way.via, []Arg{way.condition()}})
 	}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is struct seccomp_data, what the kernel shows to a filter.
+// call is struct seccomp_data, the input of a filter.
 type call struct {
 	number uint32
 	audit  uint32
@@ -26,7 +26,7 @@ func (c call) bytes() []byte {
 	return data
 }
 
-// run interprets a program as the kernel does, and counts the instructions on the way.
+// run interprets a program as the kernel does, and counts the instructions that it executes.
 func run(filter []unix.SockFilter, c call) (verdict seccomp.Action, steps int, err error) {
 	data := c.bytes()
 	var register uint32
@@ -85,7 +85,7 @@ func makeCall(on seccomp.Architecture, name string, args ...uint64) call {
 	return c
 }
 
-// judge is the verdict of a program, or the test fails.
+// judge returns the verdict of a program.
 func judge(t testing.TB, filter []unix.SockFilter, c call) seccomp.Action {
 	t.Helper()
 	verdict, _, err := run(filter, c)
@@ -95,7 +95,7 @@ func judge(t testing.TB, filter []unix.SockFilter, c call) seccomp.Action {
 	return verdict
 }
 
-// compile makes the program of a profile, or the test fails.
+// compile compiles a profile.
 func compile(t testing.TB, p seccomp.Profile, arch string, caps ...string) []unix.SockFilter {
 	t.Helper()
 	filter, err := p.Compile(caps, seccomp.Host{Arch: arch, Kernel: seccomp.Kernel{Version: 6, Major: 1}})
@@ -105,7 +105,7 @@ func compile(t testing.TB, p seccomp.Profile, arch string, caps ...string) []uni
 	return filter
 }
 
-// parse reads a profile, or the test fails.
+// parse parses a profile.
 func parse(t testing.TB, text string) seccomp.Profile {
 	t.Helper()
 	p, err := seccomp.Parse([]byte(text))

@@ -12,9 +12,9 @@ import (
 type call struct {
 	number uintptr
 	args   [6]uintptr
-	// mayFail has the list go on after an error.
+	// mayFail is 1 if the list goes on after an error.
 	mayFail uintptr
-	// errno is what the kernel answered if the call failed.
+	// errno is the error if the call failed.
 	errno uintptr
 }
 
@@ -25,18 +25,18 @@ var _ = [1]struct{}{}[unsafe.Sizeof(call{})-callSize]
 
 // Program is what a child does between clone and execve. It can be started once.
 type Program struct {
-	calls []call
-	whats []string
-	// keep holds what the arguments point to, for the garbage collector cannot see them.
+	calls    []call
+	purposes []string
+	// keep holds what the arguments point to, because the garbage collector does not see them.
 	keep []any
 }
 
-// Do adds a system call. What tells people what it is for; it completes the sentence "cannot …".
+// Do adds a system call. What is its purpose for error texts; it completes the sentence "cannot …".
 func (p *Program) Do(what string, number uintptr, args ...uintptr) {
 	c := call{number: number}
 	copy(c.args[:], args)
 	p.calls = append(p.calls, c)
-	p.whats = append(p.whats, what)
+	p.purposes = append(p.purposes, what)
 }
 
 // Try adds a system call that may fail.
@@ -80,7 +80,7 @@ func (p *Program) Filter(instructions []unix.SockFilter) uintptr {
 	return hold(p, &unix.SockFprog{Len: uint16(len(instructions)), Filter: &instructions[0]})
 }
 
-// hold returns the address of v, which stays where it is as long as the Program lives: objects on the heap do not move.
+// hold returns the address of v and keeps v alive as long as the Program. Objects on the heap do not move.
 func hold[T any](p *Program, v *T) uintptr {
 	p.keep = append(p.keep, v)
 	return uintptr(unsafe.Pointer(v))
@@ -101,7 +101,7 @@ func (e *Error) Unwrap() error { return e.Errno }
 func (p *Program) failure() error {
 	for i := range p.calls {
 		if c := &p.calls[i]; c.errno != 0 && c.mayFail == 0 {
-			return &Error{What: p.whats[i], Errno: unix.Errno(c.errno)}
+			return &Error{What: p.purposes[i], Errno: unix.Errno(c.errno)}
 		}
 	}
 	return nil

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Supported is whether the package knows this machine's processor.
+// Supported is whether the package supports this processor.
 const Supported = true
 
-// Namespaces is what a child gets of its own, as flags of clone.
+// Namespaces are those that a child gets of its own, as flags of clone.
 type Namespaces uint64
 
 // cloneArgs is struct clone_args of clone3(2).
@@ -27,10 +27,10 @@ type cloneArgs struct {
 	cgroup     uint64
 }
 
-// Child is a process that goes down its list of calls, or has executed its program.
+// Child is a process that makes its calls, or has executed its program.
 type Child struct {
 	PID int
-	// PIDFD is its descriptor; it is the caller's to close.
+	// PIDFD is its descriptor, which the caller closes.
 	PIDFD int
 
 	program *Program
@@ -39,15 +39,15 @@ type Child struct {
 	pidfd   *int32
 }
 
-// start clones and has the child make the calls. It is written in assembly language, as the child must not use the
-// stack that it shares with its parent.
+// start clones, and the child makes the calls. It is written in assembly language, because the child must not use the stack
+// that it shares with its parent.
 //
 //go:noescape
 func start(args *cloneArgs, size uintptr, calls *call, count uintptr) (pid, errno uintptr)
 
-// Start clones the calling thread, which the goroutine must be locked to: the child has the thread's namespaces but for
-// those that it gets of its own, and is killed when the thread ends if the Program asks for it. If cgroup is not -1, the
-// child is born in that cgroup. Start does not wait for the calls.
+// Start clones the calling thread, to which the goroutine must be locked: the child has the thread's namespaces except those
+// in own, and if the Program sets a parent-death signal, gets it when the thread ends. If cgroup is not -1, the child starts
+// in that cgroup. Start does not wait for the calls.
 func Start(p *Program, own Namespaces, cgroup int) (*Child, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
@@ -56,7 +56,7 @@ func Start(p *Program, own Namespaces, cgroup int) (*Child, error) {
 	defer unix.Close(ends[1])
 	c := &Child{program: p, pidfd: new(int32), done: os.NewFile(uintptr(ends[0]), "stage")}
 	c.clone = &cloneArgs{
-		// A handler of this program must not run in the child, whose memory is this program's.
+		// No signal handler of this program may run in the child, which shares its memory.
 		flags:      uint64(own) | unix.CLONE_VM | unix.CLONE_PIDFD | unix.CLONE_CLEAR_SIGHAND,
 		pidfd:      uint64(uintptr(unsafe.Pointer(c.pidfd))),
 		exitSignal: uint64(unix.SIGCHLD),
@@ -74,7 +74,7 @@ func Start(p *Program, own Namespaces, cgroup int) (*Child, error) {
 	return c, nil
 }
 
-// fork has all signals blocked in the child: one that comes before execve would need a stack.
+// fork blocks all signals in the child, because a signal before execve would need a stack.
 func (c *Child) fork() (int, error) {
 	var all, before unix.Sigset_t
 	for i := range all.Val {
@@ -94,8 +94,8 @@ func (c *Child) fork() (int, error) {
 	return int(pid), nil
 }
 
-// Wait waits until the child has executed its program. If it could not, Wait reaps it and returns an *Error. No thread
-// waits meanwhile, whatever hangs.
+// Wait waits until the child has executed its program. If it could not, Wait reaps it and returns an *Error. It waits in the
+// poller, so it blocks no thread even if a call of the child hangs.
 func (c *Child) Wait() error {
 	defer c.done.Close()
 	// Nothing is ever written to the pipe.

@@ -4,13 +4,13 @@ package stage
 
 import "errors"
 
-// Supported is whether the package knows this machine's processor.
+// Supported is whether the package supports this processor.
 const Supported = false
 
-// Namespaces is what a child gets of its own, as flags of clone.
+// Namespaces are those that a child gets of its own, as flags of clone.
 type Namespaces uint64
 
-// Child is a process that goes down its list of calls, or has executed its program.
+// Child is a process that makes its calls, or has executed its program.
 type Child struct{ PID, PIDFD int }
 
 // Start fails.

@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/stage"
 )
 
-// onThread starts p on a thread of its own and waits for its list to be done.
+// onThread starts p from a locked thread and waits until its list is done.
 func onThread(t testing.TB, p *stage.Program, own stage.Namespaces) (*stage.Child, error) {
 	t.Helper()
 	goruntime.LockOSThread()
@@ -43,7 +43,7 @@ func output(t testing.TB, p *stage.Program, own stage.Namespaces, words ...strin
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p.Do("take the standard output", unix.SYS_DUP3, w.Fd(), 1, 0)
+	p.Do("set the standard output", unix.SYS_DUP3, w.Fd(), 1, 0)
 	c, err := onThread(t, execute(p, words...), own)
 	w.Close()
 	if err != nil {
@@ -81,7 +81,7 @@ func TestAFailedCallIsNamed(t *testing.T) {
 	}
 }
 
-// A list without an execve ends: its child must not come back into this program.
+// The child of a list without an execve must exit, not return into this program.
 func TestAListWithoutAProgramEnds(t *testing.T) {
 	p := &stage.Program{}
 	p.Do("ask for its number", unix.SYS_GETPID)
@@ -95,10 +95,10 @@ func TestAListWithoutAProgramEnds(t *testing.T) {
 	}
 }
 
-// The child has neither this program's handlers nor the mask that it was cloned with.
+// The child has neither the signal handlers of this program nor the signal mask that it was cloned with.
 func TestAChildIsGivenItsSignals(t *testing.T) {
 	p := &stage.Program{}
-	p.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, p.Bytes(make([]byte, 8)), 0, 8)
+	p.Do("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, p.Bytes(make([]byte, 8)), 0, 8)
 	text, _ := output(t, p, 0, "/bin/cat", "/proc/self/status")
 	for _, none := range []string{"SigBlk:\t0000000000000000\n", "SigCgt:\t0000000000000000\n"} {
 		if !strings.Contains(text, none) {
@@ -107,7 +107,7 @@ func TestAChildIsGivenItsSignals(t *testing.T) {
 	}
 }
 
-// Many at a time, while the garbage collector moves and frees what it can.
+// Many start at a time, while the garbage collector frees what it can.
 func TestManyStartSideBySide(t *testing.T) {
 	stop := make(chan struct{})
 	var collector, starters sync.WaitGroup
@@ -158,7 +158,7 @@ func TestAChildMountsInItsOwnNamespaces(t *testing.T) {
 	}
 }
 
-// What comes between clone and execve for a container, beside a process without any of it.
+// BenchmarkStart compares the steps between clone and execve of a container with a process without any.
 func BenchmarkStart(b *testing.B) {
 	const own = unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	variants := []struct {
@@ -172,7 +172,7 @@ func BenchmarkStart(b *testing.B) {
 		{"and masks", own | unix.CLONE_NEWNS, func(p *stage.Program) { mountProc(p); mask(p) }},
 	}
 	b.Run("ForkExec", func(b *testing.B) {
-		aside(b, func() {
+		onTwoThreads(b, func() {
 			pid, err := syscall.ForkExec("/bin/true", []string{"true"}, &syscall.ProcAttr{})
 			if err == nil {
 				_, err = syscall.Wait4(pid, nil, 0, nil)
@@ -187,7 +187,7 @@ func BenchmarkStart(b *testing.B) {
 			if v.own != 0 && os.Geteuid() != 0 {
 				b.Skip("takes root")
 			}
-			aside(b, func() {
+			onTwoThreads(b, func() {
 				p := &stage.Program{}
 				v.make(p)
 				c, err := stage.Start(execute(p, "/bin/true"), v.own, -1)
@@ -205,8 +205,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// aside runs do on two threads and reports how often a second.
-func aside(b *testing.B, do func()) {
+// onTwoThreads runs do on two threads and reports how often a second.
+func onTwoThreads(b *testing.B, do func()) {
 	var all sync.WaitGroup
 	b.ResetTimer()
 	for i := range 2 {

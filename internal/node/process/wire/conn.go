@@ -51,7 +51,7 @@ func (c *Conn) Flush() error { return c.out.Flush() }
 // Close ends the connection.
 func (c *Conn) Close() error { return c.socket.Close() }
 
-// Peer tells which process has the other end.
+// Peer returns the process at the other end.
 func (c *Conn) Peer() (*unix.Ucred, error) {
 	raw, err := c.socket.SyscallConn()
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Conn) Peer() (*unix.Ucred, error) {
 	return cred, cmp.Or(err, failed)
 }
 
-// HungUp reports whether the other end is closed. It asks the kernel, who knows before the reader does.
+// HungUp reports whether the other end is closed. It asks the kernel, which knows it before Receive returns an error.
 func (c *Conn) HungUp() bool {
 	raw, err := c.socket.SyscallConn()
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Conn) HungUp() bool {
 	return hungUp || err != nil
 }
 
-// CheckPeer refuses a peer that is another user.
+// CheckPeer returns an error if the process at the other end belongs to another user.
 func (c *Conn) CheckPeer() error {
 	cred, err := c.Peer()
 	if err != nil {
@@ -92,8 +92,7 @@ func (c *Conn) CheckPeer() error {
 	return nil
 }
 
-// Queue sends values of type T in order. Put never waits for the network: a goroutine sends what has gathered, many
-// values to a system call.
+// Queue sends values of type T in order. Put never blocks: a goroutine sends all queued values with one system call.
 type Queue[T any] struct {
 	conn *Conn
 	pack func(c *Conn, values []T) error
@@ -135,7 +134,7 @@ func (q *Queue[T]) run() {
 			return
 		}
 		if err := q.pack(q.conn, values); err != nil {
-			// The reading side sees the closed socket and ends the connection.
+			// The goroutine that reads from the socket sees that it is closed, and ends the connection.
 			q.conn.Close()
 			return
 		}

@@ -1,5 +1,5 @@
-// Package wire is the language between a control plane and the host process that runs its containers: gob values
-// over a unix socket. Many requests are in flight at a time; replies and events come back in batches, in any order.
+// Package wire is the protocol between a control plane and the host process that runs its containers: gob values over a
+// unix socket. Many requests are in flight at a time; replies and events come back in batches, in any order.
 //
 //	control plane                         host
 //	  Hello{Protocol, Dir}   ─────────►
@@ -9,7 +9,7 @@
 //	                         ◄─────────   Batch{Replies, Events}
 //
 // Gob ignores fields that one side does not know, so a newer control plane can talk to an older host as long as
-// Protocol is the same. Protocol counts up when that is not enough.
+// Protocol is the same. A change that needs more than that increases Protocol.
 package wire
 
 import (
@@ -28,30 +28,30 @@ const Protocol = 2
 // Hello opens a connection.
 type Hello struct {
 	Protocol int
-	// Dir is the data directory whose containers are meant.
+	// Dir is the data directory whose containers the host should run.
 	Dir string
-	// Replace asks a host that has nothing to do to end, so that another one can take its place.
+	// Replace asks the host to end if it is idle, so that another one can replace it.
 	Replace bool
 }
 
-// Welcome answers it.
+// Welcome is the answer to Hello.
 type Welcome struct {
 	Protocol int
-	// Live counts the containers that run.
+	// Live is the number of containers that run.
 	Live int
 	Info runtime.Info
-	// Program is the file that the host was started from; hosts of older versions do not say.
+	// Program identifies the file that the host was started from; hosts of older versions leave it empty.
 	Program string
-	// Refused says why the host hangs up now.
+	// Refused is why the host hangs up now; empty if it does not.
 	Refused string
-	// Stays: the host that refuses has containers or a control plane, and does not end soon.
+	// Stays is whether a host that refuses has containers or a control plane, so that it does not end soon.
 	Stays bool
 }
 
-// Self is the file that this process was started from, also when another one has its place by now.
+// Self is the file that this process was started from, even if its path has another file by now.
 const Self = "/proc/self/exe"
 
-// Program names the file at path; empty if there is none.
+// Program identifies the version of the file at path; empty if there is none.
 func Program(path string) string {
 	var s unix.Stat_t
 	if err := unix.Stat(path, &s); err != nil {
@@ -82,14 +82,14 @@ type Request struct {
 	IDs       []runtime.ID
 	Grace     time.Duration
 	PodUID    types.UID
-	// Dir is the directory of the pod's volumes, or the one in a volume that Group shall have.
+	// Dir is the directory of the pod's volumes (OpRemovePod), or one in a volume that is given to Group (OpShare).
 	Dir   string
 	Group uint32
-	// Dirs are to be measured.
+	// Dirs are the directories to measure (OpMeasure).
 	Dirs []string
 }
 
-// Reply answers the request of the same number.
+// Reply answers the request with the same Seq.
 type Reply struct {
 	Seq      uint64
 	Statuses []runtime.Status
@@ -97,7 +97,7 @@ type Reply struct {
 	Err      string
 }
 
-// Batch is what the host had to say at one time.
+// Batch holds the replies and events that the host sends at one time.
 type Batch struct {
 	Replies []Reply
 	Events  []runtime.Status

@@ -1,6 +1,6 @@
-// Command generate writes the tables of system call numbers of all calling conventions, as golang.org/x/sys knows
-// them. That package has the numbers of each machine only in builds for that machine, hence the detour through its
-// source text. Run it again when golang.org/x/sys is updated.
+// Command generate writes the tables of system call numbers of all calling conventions. It reads them from the source text
+// of golang.org/x/sys, because that package has the numbers of a machine only in builds for that machine. Run it again when
+// golang.org/x/sys is updated.
 package main
 
 import (
@@ -66,7 +66,7 @@ func read(path string) ([]call, error) {
 		if err != nil {
 			return nil, err
 		}
-		// SYSCALL_MASK is no call, but slips into x/sys from arm's header.
+		// SYSCALL_MASK is not a call. x/sys has it from arm's header.
 		if name := strings.ToLower(match[1]); name != "syscall_mask" {
 			calls = append(calls, call{name, number})
 		}
@@ -75,7 +75,7 @@ func read(path string) ([]call, error) {
 	return calls, nil
 }
 
-// words are the calls' names, with a number in front of each that does not follow the one before.
+// words are the names of the calls, with a number before each one that does not follow its predecessor.
 func words(calls []call) []string {
 	var words []string
 	next := -1

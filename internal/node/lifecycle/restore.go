@@ -6,8 +6,9 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// RestoreHistory completes what the runtime knows of a pod's containers with what its stored status tells: a container that
-// the status calls started but that the runtime has never heard of was lost, together with the machine it ran on.
+// RestoreHistory adds to known, which the runtime has reported, the containers that only the pod's stored status shows.
+// If the status shows one as running, it is lost: the runtime no longer has it, for example because the machine was
+// restarted.
 func RestoreHistory(pod *corev1.Pod, known map[string]History) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -32,7 +33,7 @@ func restoreHistory(pod *corev1.Pod, s *corev1.ContainerStatus) History {
 	ended := s.State.Terminated
 	switch {
 	case ended == nil && s.State.Waiting != nil:
-		// Between two attempts only the last end is known.
+		// The container waits for its restart: only the last termination is known.
 		ended = s.LastTerminationState.Terminated
 	case s.State.Running != nil:
 		attempt.StartedAt = s.State.Running.StartedAt.Time

@@ -13,18 +13,18 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
+func TestAScheduleThatIsCachedBeforeTheHandlersSeeItsChange(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		before  func(*batchv1.CronJobSpec)
 		changes []func(*batchv1.CronJobSpec)
-		// started is how many runs are due once the change is told.
+		// started is how many runs start once the handlers have observed the change.
 		started int
 	}{
 		"does not count for the time before": {
 			before:  func(*batchv1.CronJobSpec) {},
 			changes: []func(*batchv1.CronJobSpec){func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() }},
 		},
-		"does, once that is told, where it was changed during a suspension": {
+		"counts once the handlers see it, if it was changed during a suspension": {
 			before: func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(true) },
 			changes: []func(*batchv1.CronJobSpec){
 				func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() },
@@ -36,10 +36,10 @@ func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			e := prepare(t)
 			e.missed("c", never, c.before)
-			told := make(chan struct{})
-			tell := sync.OnceFunc(func() { close(told) })
-			t.Cleanup(tell)
-			e.client = tellsLate{e.client, told}
+			notified := make(chan struct{})
+			notify := sync.OnceFunc(func() { close(notified) })
+			t.Cleanup(notify)
+			e.client = notifiesLate{e.client, notified}
 			e.run(cronjob.Options{})
 			var cj *batchv1.CronJob
 			for _, change := range c.changes {
@@ -49,7 +49,7 @@ func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
 				shown, found, err := e.client.CronJobs().Informer().GetStore().GetByKey(e.server.Namespace + "/c")
 				return err == nil && found && shown.(*batchv1.CronJob).Generation == cj.Generation
 			})
-			e.byHand(cj, "before") // Its news has the controller look.
+			e.createManualRun(cj, "before") // Triggers a sync.
 			active := func(n int) {
 				t.Helper()
 				e.until("c", "runs are active", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) >= n })
@@ -58,50 +58,50 @@ func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
 				}
 			}
 			active(1)
-			tell()
+			notify()
 			active(1 + c.started)
-			e.byHand(cj, "after")
+			e.createManualRun(cj, "after")
 			active(2 + c.started)
 		})
 	}
 }
 
-// tellsLate is a client that shows a change of a schedule before it tells of it.
-type tellsLate struct {
+// notifiesLate is a client whose informer has a changed schedule in its cache before it calls the handlers for the change.
+type notifiesLate struct {
 	client.Interface
-	told <-chan struct{}
+	notified <-chan struct{}
 }
 
-func (c tellsLate) CronJobs() client.Resource[*batchv1.CronJob] {
-	return cronJobsLate{c.Interface.CronJobs(), c.told}
+func (c notifiesLate) CronJobs() client.Resource[*batchv1.CronJob] {
+	return cronJobsLate{c.Interface.CronJobs(), c.notified}
 }
 
 type cronJobsLate struct {
 	client.Resource[*batchv1.CronJob]
-	told <-chan struct{}
+	notified <-chan struct{}
 }
 
 func (r cronJobsLate) Informer() cache.SharedIndexInformer {
-	return informerLate{r.Resource.Informer(), r.told}
+	return informerLate{r.Resource.Informer(), r.notified}
 }
 
 type informerLate struct {
 	cache.SharedIndexInformer
-	told <-chan struct{}
+	notified <-chan struct{}
 }
 
 func (i informerLate) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	return i.SharedIndexInformer.AddEventHandler(handlerLate{h, i.told})
+	return i.SharedIndexInformer.AddEventHandler(handlerLate{h, i.notified})
 }
 
 type handlerLate struct {
 	cache.ResourceEventHandler
-	told <-chan struct{}
+	notified <-chan struct{}
 }
 
 func (h handlerLate) OnUpdate(was, is any) {
 	if was.(*batchv1.CronJob).Spec.Schedule != is.(*batchv1.CronJob).Spec.Schedule {
-		<-h.told
+		<-h.notified
 	}
 	h.ResourceEventHandler.OnUpdate(was, is)
 }

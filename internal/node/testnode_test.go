@@ -22,8 +22,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// house is an API server with a node in it.
-type house struct {
+// testNode is an API server with a node in it.
+type testNode struct {
 	t      testing.TB
 	api    *apiservertest.Server
 	client client.Interface
@@ -33,20 +33,20 @@ type house struct {
 	events *record.FakeRecorder
 
 	stopNode func()
-	// ended tells how the node's run ended.
+	// ended receives the result of the node's Run.
 	ended chan error
 }
 
-// newHouse starts an API server. The node is started with its informers, once.
-func newHouse(t testing.TB, rt runtime.Runtime) *house {
+// newTestNode starts an API server; startNode starts the node in it.
+func newTestNode(t testing.TB, rt runtime.Runtime) *testNode {
 	t.Helper()
-	h := &house{t: t, rt: rt}
+	h := &testNode{t: t, rt: rt}
 	h.api = apiservertest.Start(t, func(c *apiserver.Config) { c.Registry = podregistry.Options{Node: rt.Info, IsRunByNode: h.taken} })
 	h.client, h.dir = h.api.Client(), h.api.Dir
 	return h
 }
 
-func (h *house) taken(pod *corev1.Pod) bool {
+func (h *testNode) taken(pod *corev1.Pod) bool {
 	if h.node == nil {
 		return pod.Spec.NodeName != ""
 	}
@@ -54,11 +54,11 @@ func (h *house) taken(pod *corev1.Pod) bool {
 }
 
 // startNode starts the node, again if it ran before.
-func (h *house) startNode(change func(*node.Config)) {
+func (h *testNode) startNode(change func(*node.Config)) {
 	h.t.Helper()
 	h.events = record.NewFakeRecorder(10_000)
 	c := node.Config{Name: "here", Client: h.client, Runtime: h.rt, Dir: h.dir, Recorder: h.events, Version: "test"}
-	c.LeaveWithin(await.Limit)
+	c.StopTimeout(await.Limit)
 	if change != nil {
 		change(&c)
 	}
@@ -84,7 +84,7 @@ func (h *house) startNode(change func(*node.Config)) {
 	h.t.Cleanup(h.stopNode)
 }
 
-// build is a pod with one container, that change may make another.
+// build returns a pod with one container, changed by change unless that is nil.
 func build(name string, command []string, change func(*corev1.Pod)) *corev1.Pod {
 	pod := wrappers.MakePod(name).Namespace("default").Containers("main").Image("none").Command(command...).Obj()
 	if change != nil {
@@ -93,7 +93,7 @@ func build(name string, command []string, change func(*corev1.Pod)) *corev1.Pod 
 	return pod
 }
 
-func (h *house) create(pod *corev1.Pod) *corev1.Pod {
+func (h *testNode) create(pod *corev1.Pod) *corev1.Pod {
 	h.t.Helper()
 	created, err := h.client.Pods().Create(h.t.Context(), pod)
 	if err != nil {
@@ -102,8 +102,8 @@ func (h *house) create(pod *corev1.Pod) *corev1.Pod {
 	return created
 }
 
-// until polls for a state of the pod; nil is that it is gone.
-func (h *house) until(pod *corev1.Pod, what string, is func(*corev1.Pod) bool) *corev1.Pod {
+// until waits until the pod is in a state, and returns it; nil is a pod that does not exist.
+func (h *testNode) until(pod *corev1.Pod, what string, is func(*corev1.Pod) bool) *corev1.Pod {
 	h.t.Helper()
 	var last *corev1.Pod
 	h.eventually(what, func() bool {
@@ -119,8 +119,8 @@ func (h *house) until(pod *corev1.Pod, what string, is func(*corev1.Pod) bool) *
 	return last
 }
 
-// eventually waits, unless the node ends.
-func (h *house) eventually(what string, is func() bool, state func() any) {
+// eventually waits until is returns true, unless the node ends.
+func (h *testNode) eventually(what string, is func() bool, state func() any) {
 	h.t.Helper()
 	await.Until(h.t, what, func() bool {
 		select {
@@ -133,9 +133,9 @@ func (h *house) eventually(what string, is func() bool, state func() any) {
 	}, func() string { return fmt.Sprintf("%+v", state()) })
 }
 
-// untilSeen waits until the informers hold this version of the pod, or one that came of it. They outlive the node here; in a server that is
-// started again they are new, and hold all that was ever written.
-func (h *house) untilSeen(pod *corev1.Pod) {
+// untilSeen waits until the informers have this version of the pod or a later one. They outlive the node in these
+// tests. In a server that is restarted they are new, and have all that was ever written.
+func (h *testNode) untilSeen(pod *corev1.Pod) {
 	h.t.Helper()
 	store := h.client.Pods().Informer().GetStore()
 	h.eventually("the informer shows the pod", func() bool {
@@ -154,13 +154,13 @@ func inPhase(phase corev1.PodPhase) func(*corev1.Pod) bool {
 
 func gone(p *corev1.Pod) bool { return p == nil }
 
-func (h *house) noneHeld(rt *scripted) {
+func (h *testNode) untilForgotten(rt *scripted) {
 	h.t.Helper()
 	h.eventually("the runtime forgets", func() bool { return rt.held() == 0 }, func() any { return rt.held() })
 }
 
 // event returns the next event.
-func (h *house) event() string {
+func (h *testNode) event() string {
 	h.t.Helper()
 	return await.Value(h.t, "an event", h.events.Events)
 }

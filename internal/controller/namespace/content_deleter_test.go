@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// world is a doomed namespace on a server with a purger, and a client that comes as users do.
+// world is a namespace to delete on a server with a ContentDeleter. Clientset reaches it over HTTP as users do.
 type world struct {
 	testing.TB
 	*kubernetes.Clientset

@@ -10,29 +10,29 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// makeEmptyDir makes a folder that every user of the pod may write to. It is put together aside, so that one that is there is
-// as it shall be, and what containers have made of it since then stays.
-func makeEmptyDir(path string, share groupSetter) error {
+// makeEmptyDir makes a folder that every user of the pod may write to. It is prepared under another name and then
+// renamed, so that a folder that exists is complete, and what containers have changed in it stays.
+func makeEmptyDir(path string, setGroup groupSetter) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	// No volume has such a name.
-	aside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	if err := makeVolume(aside); err != nil {
+	// The name of a volume does not begin with a dot.
+	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
+	if err := makeVolume(temporary); err != nil {
 		return err
 	}
-	if err := os.Chmod(aside, 0o777); err != nil {
+	if err := os.Chmod(temporary, 0o777); err != nil {
 		return err
 	}
-	if share != nil {
-		if err := share(aside); err != nil {
+	if setGroup != nil {
+		if err := setGroup(temporary); err != nil {
 			return err
 		}
 	}
-	return os.Rename(aside, path)
+	return os.Rename(temporary, path)
 }
 
-// makeVolume makes the directory that a container sees. Those above it are for the server's user alone.
+// makeVolume makes the directory that a container sees. Only the server's user may enter those above it.
 func makeVolume(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -43,7 +43,7 @@ func makeVolume(path string) error {
 	return nil
 }
 
-// wanted tells for each kind of hostPath that must be there what a file's mode has to say.
+// wanted has, for each type of hostPath that must exist, the check of a file's mode and the noun for errors.
 var wanted = map[corev1.HostPathType]struct {
 	is   func(fs.FileMode) bool
 	noun string
@@ -57,8 +57,8 @@ var wanted = map[corev1.HostPathType]struct {
 	}, "block device"},
 }
 
-// isMissing reports whether a path may be missing, and is. On a cluster the container runtime then makes a directory; who
-// only reads finds it empty, and needs none on the machine.
+// isMissing reports whether a path without a type does not exist. In a cluster the container runtime would make a
+// directory. A container that mounts it read-only finds an empty one, without a change on the machine.
 func isMissing(h *corev1.HostPathVolumeSource) bool {
 	if h.Type != nil && *h.Type != corev1.HostPathUnset {
 		return false
@@ -67,7 +67,7 @@ func isMissing(h *corev1.HostPathVolumeSource) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// ensureHostPath makes or checks a path of the machine, as its type asks.
+// ensureHostPath makes or checks a path of the machine, as the type says.
 func ensureHostPath(h *corev1.HostPathVolumeSource) error {
 	kind := corev1.HostPathUnset
 	if h.Type != nil {
@@ -85,7 +85,7 @@ func ensureHostPath(h *corev1.HostPathVolumeSource) error {
 		}
 		kind = corev1.HostPathDirectory
 	case corev1.HostPathFileOrCreate:
-		// What is there is not opened: it may be a FIFO, where one waits for ever, or a link to what is not there.
+		// O_EXCL leaves an existing file closed: it may be a FIFO, on which opening blocks, or a dangling link.
 		f, err := os.OpenFile(h.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		switch {
 		case err == nil:

@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a container gets mounted over: directories, and files that programs look up names by. They are made once here,
-// for making them in a container would be a write to its disk.
+// Mount points of every container: directories, and files for name resolution. They are created once, in the image, as
+// creating them in a container would write to its disk.
 var (
 	mountedDirs  = []string{"dev", "proc", "sys"}
 	mountedFiles = []string{"etc/hostname", "etc/hosts", "etc/resolv.conf"}
 )
 
-// createMountPoints makes what the image lacks of them. One that is something else is replaced: it would not be seen anyway, and a
-// link would have the mount appear elsewhere.
+// createMountPoints creates the mount points that the image lacks. If something of another type is in the place of one, it is
+// replaced: a mount would hide it anyway, and a link would make the mount appear elsewhere.
 func (m *merging) createMountPoints() error {
 	for _, p := range mountedDirs {
 		s, there, err := stat(m.root.dir, p)
 		if err == nil && (!there || !isDir(s)) {
-			if err = m.root.makeRoom(m.root.dir, p); err == nil {
+			if err = m.root.removeExisting(m.root.dir, p); err == nil {
 				err = makeDir(m.root.dir, p)
 			}
 		}
@@ -30,14 +30,14 @@ func (m *merging) createMountPoints() error {
 		}
 	}
 	for _, p := range mountedFiles {
-		if err := m.furnishFile(p); err != nil {
+		if err := m.createMountFile(p); err != nil {
 			return fmt.Errorf("make /%s: %w", p, err)
 		}
 	}
 	return nil
 }
 
-func (m *merging) furnishFile(p string) error {
+func (m *merging) createMountFile(p string) error {
 	f, err := m.root.lookUp(p, unix.O_PATH)
 	if err == nil {
 		defer f.Close()
@@ -51,7 +51,7 @@ func (m *merging) furnishFile(p string) error {
 		return err
 	}
 	return keepTime(dir, func() error {
-		if err := m.root.makeRoom(dir, path.Base(p)); err != nil {
+		if err := m.root.removeExisting(dir, path.Base(p)); err != nil {
 			return err
 		}
 		file, err := createFile(int(dir.Fd()), path.Base(p))

@@ -8,7 +8,7 @@ const (
 	chunksAhead = 4
 )
 
-// readAheadReader reads from another reader before it is asked to, so that what makes the bytes and what takes them work side by side.
+// readAheadReader reads ahead from another reader, so that producing and using the bytes go on at the same time.
 type readAheadReader struct {
 	full  chan chunk
 	spare chan []byte
@@ -22,7 +22,7 @@ type chunk struct {
 	err   error
 }
 
-// readAhead reads r to its end. It goes on for as long as the process: it is for a child, which ends with its task.
+// readAhead reads r to its end. Its goroutine may never end, so it is only for children, which end with their task.
 func readAhead(r io.Reader) *readAheadReader {
 	a := &readAheadReader{full: make(chan chunk, chunksAhead), spare: make(chan []byte, chunksAhead)}
 	for range chunksAhead {
@@ -41,7 +41,7 @@ func (a *readAheadReader) fill(r io.Reader) {
 			more, err = r.Read(buffer[n:])
 			n += more
 		}
-		a.full <- chunk{buffer[:n], err} // there are no more buffers than it has room for
+		a.full <- chunk{buffer[:n], err} // Never blocks: the channel has room for all buffers.
 		if err != nil {
 			return
 		}

@@ -14,28 +14,28 @@ import (
 // markVariable is in the environment of every process of a container.
 const markVariable = "STINT_CONTAINER"
 
-// mark tells whose a process is. The name of its Box is a part of it: a data directory that was copied knows of the
-// same pods.
+// mark says which container a process belongs to. The name of the Sandbox is a part of it, because a copy of a data
+// directory has the same pods.
 func mark(box string, id runtime.ID) string {
 	return fmt.Sprintf("%s=%s/%s/%s/%d", markVariable, box, id.PodUID, id.Container, id.Attempt)
 }
 
-// processTree keeps track of processes where no cgroup does, and of those that have left their cgroup: root may, and a user
-// in a tree that was handed to it. This process adopts the orphans of its containers; a mark in their environment tells
-// whose they are.
+// processTree keeps track of processes where no cgroup does, and of those that have left their cgroup, as root may, and a
+// user in a delegated tree. This process is the parent of its containers' orphans. A mark in their environment says which
+// container they belong to.
 type processTree struct {
-	// forking keeps the reaper from taking a child that was just born for an orphan.
+	// forking keeps the reaper from taking a child that was just forked for an orphan.
 	forking sync.RWMutex
 
 	mu sync.Mutex
-	// mains are the containers' main processes, which their waiters reap; births counts those that are just born.
-	mains  map[int]bool
-	births int
+	// mains are the containers' main processes, which Process.Wait reaps. births counts the forks that are under way.
+	mains map[int]bool
+	forks int
 }
 
-func newFamily() (*processTree, error) {
+func newProcessTree() (*processTree, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("adopt orphaned processes: %w", err)
+		return nil, fmt.Errorf("become the parent of orphaned processes: %w", err)
 	}
 	f := &processTree{mains: map[int]bool{}}
 	ended := make(chan os.Signal, 1)
@@ -48,17 +48,17 @@ func newFamily() (*processTree, error) {
 	return f, nil
 }
 
-// fork counts the child as a main process before anyone can take it for an orphan.
+// fork records the child as a main process before the reaper can take it for an orphan.
 func (f *processTree) fork(fork func() (int, error)) (int, error) {
 	f.forking.RLock()
 	defer f.forking.RUnlock()
 	f.mu.Lock()
-	f.births++
+	f.forks++
 	f.mu.Unlock()
 	pid, err := fork()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.births--
+	f.forks--
 	if err == nil {
 		f.mains[pid] = true
 	}
@@ -72,8 +72,8 @@ func (f *processTree) forget(pid int) {
 	f.mu.Unlock()
 }
 
-// orphans are the children of this process that are no main processes. Alone tells that none of them can
-// be a main process that was just born either.
+// orphans lists the children of this process that are not main processes. If alone, there is no main process and no fork
+// under way, so each of them is certainly an orphan of an ended container.
 func (f *processTree) orphans() (pids []int, alone bool) {
 	children := adopted()
 	f.mu.Lock()
@@ -83,7 +83,7 @@ func (f *processTree) orphans() (pids []int, alone bool) {
 			pids = append(pids, pid)
 		}
 	}
-	return pids, len(f.mains)+f.births == 0
+	return pids, len(f.mains)+f.forks == 0
 }
 
 func (f *processTree) reap() {
@@ -98,13 +98,14 @@ func (f *processTree) reap() {
 	}
 }
 
-// maxPasses bounds how often in a row killTree looks: what multiplies faster must not keep containers from starting.
+// maxPasses bounds how often in a row killTree lists orphans: a tree that forks faster than it is killed must not keep
+// containers from starting.
 const maxPasses = 10
 
-// killTree kills all that came of the main process and tells whether something may be left. An orphan that shed both
-// its mark and its session is ended when no container is left that it could belong to.
+// killTree kills all descendants of the main process and reports whether some may be left. An orphan that has removed its
+// mark and left its session is killed when no container is left that it could belong to.
 func (f *processTree) killTree(main int, mark string) bool {
-	// While nothing is reaped, the numbers stay with their processes.
+	// While nothing is reaped, no pid is used again.
 	f.forking.RLock()
 	defer f.forking.RUnlock()
 	f.mu.Lock()
@@ -122,8 +123,9 @@ func (f *processTree) killTree(main int, mark string) bool {
 	return true
 }
 
-// killOrphans kills those that came of the main process. It is true if that leaves none: one that lived as orphans
-// were listed may since have left us a child, and so may one that has ended unless it is among the dead of before.
+// killOrphans kills the orphans that descend from the main process, and reports whether none can be left. One that was
+// alive when orphans were listed may have forked since, and its child is an orphan then. So may one that has ended,
+// unless an earlier pass has found it dead.
 func (f *processTree) killOrphans(main int, mark string, dead map[int]bool) bool {
 	orphans, alone := f.orphans()
 	marks := map[string]bool{mark: true}
@@ -137,14 +139,14 @@ func (f *processTree) killOrphans(main int, mark string, dead map[int]bool) bool
 		case s.dead:
 			none = none && dead[pid]
 			dead[pid] = true
-		case killed || e.isOut(s):
+		case killed || e.isMissing(s):
 			none = false
 		}
 	}
 	return none
 }
 
-// killAll tells whether there was anything that it may kill.
+// killAll reports whether at least one process could be killed.
 func killAll(pids []int) bool {
 	killed := false
 	for _, pid := range pids {

@@ -28,13 +28,13 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/credentials"
 )
 
-// house is a registry on this machine that stands for docker.io, by a hosts.toml.
-type house struct {
+// fakeRegistry is a registry on this machine that a hosts.toml makes the server of docker.io.
+type fakeRegistry struct {
 	t      *testing.T
 	server *httptest.Server
 	store  http.Handler
 	hosts  string
-	// before sees each request first, and answers it if it returns true.
+	// before gets each request first. If it returns true, it has answered.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 	// sent counts the bytes of blobs' bodies.
 	sent   atomic.Int64
@@ -42,9 +42,9 @@ type house struct {
 	config ours.Config
 }
 
-func newHouse(t *testing.T) *house {
+func newFakeRegistry(t *testing.T) *fakeRegistry {
 	t.Helper()
-	h := &house{t: t, hosts: t.TempDir()}
+	h := &fakeRegistry{t: t, hosts: t.TempDir()}
 	h.store = registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	h.server = httptest.NewServer(http.HandlerFunc(h.serve))
 	t.Cleanup(h.server.Close)
@@ -60,7 +60,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-func (h *house) serve(w http.ResponseWriter, r *http.Request) {
+func (h *fakeRegistry) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.URL.Path, "/blobs/") && r.Method == http.MethodGet {
 		w = &counting{ResponseWriter: w, n: &h.sent}
 	}
@@ -76,13 +76,15 @@ type counting struct {
 }
 
 func (c *counting) Write(p []byte) (int, error) {
-	c.n.Add(int64(len(p))) // before the client can have them all
+	c.n.Add(int64(len(p))) // First, so that the count is right once the client has them all.
 	return c.ResponseWriter.Write(p)
 }
 
-func (h *house) on(before func(http.ResponseWriter, *http.Request) bool) { h.before.Store(&before) }
+func (h *fakeRegistry) on(before func(http.ResponseWriter, *http.Request) bool) {
+	h.before.Store(&before)
+}
 
-func (h *house) toml(registry, content string) {
+func (h *fakeRegistry) toml(registry, content string) {
 	h.t.Helper()
 	dir := filepath.Join(h.hosts, registry)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -93,13 +95,13 @@ func (h *house) toml(registry, content string) {
 	}
 }
 
-func (h *house) address() string {
+func (h *fakeRegistry) address() string {
 	u, _ := url.Parse(h.server.URL)
 	return u.Host
 }
 
 // push stores an image or an index straight into the registry.
-func (h *house) push(repository string, what any) {
+func (h *fakeRegistry) push(repository string, what any) {
 	h.t.Helper()
 	direct := httptest.NewServer(h.store)
 	defer direct.Close()
@@ -118,9 +120,9 @@ func (h *house) push(repository string, what any) {
 	}
 }
 
-func (h *house) client() *ours.Client { return ours.New(h.config) }
+func (h *fakeRegistry) client() *ours.Client { return ours.New(h.config) }
 
-func (h *house) resolve(ref string) (*ours.Image, error) {
+func (h *fakeRegistry) resolve(ref string) (*ours.Image, error) {
 	parsed, err := ours.Parse(ref)
 	if err != nil {
 		return nil, err
@@ -128,7 +130,7 @@ func (h *house) resolve(ref string) (*ours.Image, error) {
 	return h.client().Resolve(h.t.Context(), parsed)
 }
 
-func (h *house) mustResolve(ref string) *ours.Image {
+func (h *fakeRegistry) mustResolve(ref string) *ours.Image {
 	h.t.Helper()
 	image, err := h.resolve(ref)
 	if err != nil {
@@ -137,14 +139,14 @@ func (h *house) mustResolve(ref string) *ours.Image {
 	return image
 }
 
-// fetch gets the image's first layer.
-func (h *house) fetch(image *ours.Image, f *os.File) error {
-	return h.client().Fetch(h.t.Context(), image, image.Layers[0], f, untold)
+// fetch downloads the image's first layer.
+func (h *fakeRegistry) fetch(image *ours.Image, f *os.File) error {
+	return h.client().Fetch(h.t.Context(), image, image.Layers[0], f, noReport)
 }
 
-func untold(int64) {}
+func noReport(int64) {}
 
-// command is what the image runs.
+// command returns the command of an image.
 func command(t *testing.T, image *ours.Image) []string {
 	t.Helper()
 	var config v1.ConfigFile
@@ -154,7 +156,7 @@ func command(t *testing.T, image *ours.Image) []string {
 	return config.Config.Cmd
 }
 
-func (h *house) file(begun []byte) *os.File {
+func (h *fakeRegistry) file(begun []byte) *os.File {
 	h.t.Helper()
 	f, err := os.OpenFile(filepath.Join(h.t.TempDir(), "layer"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -167,15 +169,15 @@ func (h *house) file(begun []byte) *os.File {
 	return f
 }
 
-// perl is pushed as perl:5.34.0, one layer of a MiB and one small.
-func (h *house) perl() v1.Image {
+// perl pushes an image as perl:5.34.0, with one layer of 1 MiB and a small one.
+func (h *fakeRegistry) perl() v1.Image {
 	h.t.Helper()
-	image := picture(h.t, "amd64", "", 1<<20)
+	image := makeImage(h.t, "amd64", "", 1<<20)
 	h.push("library/perl:5.34.0", image)
 	return image
 }
 
-func picture(t *testing.T, architecture, variant string, size int64) v1.Image {
+func makeImage(t *testing.T, architecture, variant string, size int64) v1.Image {
 	t.Helper()
 	image := empty.Image
 	for _, n := range []int64{size, 300} {
@@ -198,7 +200,7 @@ func picture(t *testing.T, architecture, variant string, size int64) v1.Image {
 	return image
 }
 
-// packed are the bytes of the first layer.
+// packed returns the compressed bytes of the first layer.
 func packed(t *testing.T, image v1.Image) []byte {
 	t.Helper()
 	layers, err := image.Layers()
@@ -217,13 +219,13 @@ func packed(t *testing.T, image v1.Image) []byte {
 	return b
 }
 
-// keys is a keychain that has the same for every repository it is asked for, and remembers these.
-type keys struct {
+// keychain is a keychain with the same credentials for every repository. It records the repositories that it is asked for.
+type keychain struct {
 	list  []credentials.Credential
 	asked []string
 }
 
-func (k *keys) Find(_ context.Context, repository string) ([]credentials.Credential, error) {
+func (k *keychain) Find(_ context.Context, repository string) ([]credentials.Credential, error) {
 	k.asked = append(k.asked, repository)
 	return k.list, nil
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limited is one container's place in the version 1 trees.
-type limited struct {
+// legacyCgroups is one container's place in the version 1 trees.
+type legacyCgroups struct {
 	cgroups []cgroup1
 	// memory and cpu are the directories where limits are set; empty is none.
 	memory, cpu string
@@ -23,10 +23,10 @@ type cgroup1 struct {
 	dir string
 }
 
-// newLimited returns nil when there is nothing to hold the container to. One that shall see its cgroups gets one in each of
-// the trees.
-func (d *divided) newLimited(name string, want limits, seen bool) (*limited, error) {
-	l := &limited{}
+// newCgroups makes the cgroups of a container. It returns nil if there are no limits to set. If the container is to see its
+// cgroups, it gets one in each tree.
+func (d *legacy) newCgroups(name string, want limits, seen bool) (*legacyCgroups, error) {
+	l := &legacyCgroups{}
 	if d.memory != nil && want.memory > 0 {
 		l.memory = filepath.Join(d.memory.dir, name)
 	}
@@ -51,7 +51,7 @@ func (d *divided) newLimited(name string, want limits, seen bool) (*limited, err
 	return l, nil
 }
 
-func (l *limited) make(want limits) error {
+func (l *legacyCgroups) make(want limits) error {
 	for _, c := range l.cgroups {
 		if err := os.Mkdir(c.dir, 0o755); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (l *limited) make(want limits) error {
 		if err := setFile(l.memory, "memory.limit_in_bytes", value); err != nil {
 			return fmt.Errorf("set a memory limit of %s bytes: %w", value, err)
 		}
-		// Memory and swap together; kernels without swap accounting lack the file.
+		// The limit of memory and swap together. Kernels without swap accounting lack the file.
 		_ = setFile(l.memory, "memory.memsw.limit_in_bytes", value)
 	}
 	if l.cpu == "" {
@@ -81,8 +81,8 @@ func (l *limited) make(want limits) error {
 	return nil
 }
 
-// enter moves the calling thread, so that what it forks is born inside.
-func (l *limited) enter() error {
+// enter moves the calling thread into the cgroups, so that its next child starts in them.
+func (l *legacyCgroups) enter() error {
 	for _, c := range l.cgroups {
 		if err := setFile(c.dir, tasksFile, strconv.Itoa(unix.Gettid())); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (l *limited) enter() error {
 }
 
 // leave moves the calling thread back.
-func (l *limited) leave() error {
+func (l *legacyCgroups) leave() error {
 	for _, c := range l.cgroups {
 		if err := setFile(c.home, tasksFile, strconv.Itoa(unix.Gettid())); err != nil {
 			return err
@@ -101,17 +101,17 @@ func (l *limited) leave() error {
 	return nil
 }
 
-// tasksFile takes the numbers of threads that are to move to a cgroup.
+// tasksFile moves the threads into a cgroup whose ids are written to it.
 const tasksFile = "tasks"
 
-func (l *limited) oomKills() int64 {
+func (l *legacyCgroups) oomKills() int64 {
 	if l.memory == "" {
 		return 0
 	}
 	return counter(l.memory, "memory.oom_control", "oom_kill")
 }
 
-func (l *limited) remove() {
+func (l *legacyCgroups) remove() {
 	pause := killWait{limit: killTimeout}
 	for _, c := range l.cgroups {
 		for errors.Is(os.Remove(c.dir), unix.EBUSY) && pause.next() {

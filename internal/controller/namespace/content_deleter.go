@@ -24,18 +24,18 @@ import (
 const (
 	// workers is how many namespaces are emptied at once, deletions how many objects in each.
 	workers, deletions = 2, 16
-	// A namespace with something left in it is looked at again after this long at first and at most.
+	// A namespace that is not empty is requeued with a delay between these.
 	minRecheck, maxRecheck = 20 * time.Millisecond, time.Second
 )
 
-// ContentDeleter empties the namespaces of one API server.
+// ContentDeleter deletes the contents of the terminating namespaces of one API server.
 type ContentDeleter struct {
 	namespaces client.Resource[*corev1.Namespace]
 	kinds      []kind
 	queue      workqueue.TypedRateLimitingInterface[string]
 	clock      clock.PassiveClock
-	// watching is what kept New from watching namespaces.
-	watching error
+	// watchErr is why New could not watch namespaces; Run returns it.
+	watchErr error
 }
 
 // kind is one kind of object that a namespace can hold.
@@ -55,12 +55,12 @@ func New(c client.Interface) *ContentDeleter {
 	}
 	for _, k := range c.Kinds() {
 		if k.Namespaced {
-			k.Informer() // asked for, so that it is started
+			k.Informer() // An informer is started only if a controller has asked for it.
 			plural, _ := meta.UnsafeGuessKindToResource(k.GroupVersionKind)
 			p.kinds = append(p.kinds, kind{Kind: k, resource: plural.GroupResource()})
 		}
 	}
-	_, p.watching = p.namespaces.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, p.watchErr = p.namespaces.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    p.enqueue,
 		UpdateFunc: func(_, now any) { p.enqueue(now) },
 	})
@@ -73,10 +73,10 @@ func (p *ContentDeleter) enqueue(obj any) {
 	}
 }
 
-// Run works until ctx ends.
+// Run deletes contents until ctx ends.
 func (p *ContentDeleter) Run(ctx context.Context) error {
-	if p.watching != nil {
-		return fmt.Errorf("watch namespaces: %w", p.watching)
+	if p.watchErr != nil {
+		return fmt.Errorf("watch namespaces: %w", p.watchErr)
 	}
 	synced := []cache.InformerSynced{p.namespaces.Informer().HasSynced}
 	for _, k := range p.kinds {
@@ -120,7 +120,7 @@ func (p *ContentDeleter) next(ctx context.Context) bool {
 	return true
 }
 
-// deleteContents takes one step; done tells that there is no other.
+// deleteContents is one sync of a namespace. It returns done if nothing is left to do.
 func (p *ContentDeleter) deleteContents(ctx context.Context, name string) (done bool, err error) {
 	ns, err := p.namespaces.Get(ctx, "", name)
 	if apierrors.IsNotFound(err) {
@@ -138,7 +138,7 @@ func (p *ContentDeleter) deleteContents(ctx context.Context, name string) (done 
 	}
 	d := Decide(contents)
 	stuck, failures := p.deleteAll(ctx, d.Delete)
-	if !d.Empty || !last(ns) {
+	if !d.Empty || !isLastFinalizer(ns) {
 		conditions := Conditions(append(d.Waiting, stuck...), failures)
 		if ns, err = p.report(ctx, ns, conditions); err != nil {
 			return false, errors.Join(err, errors.Join(failures...))
@@ -153,7 +153,8 @@ func (p *ContentDeleter) deleteContents(ctx context.Context, name string) (done 
 	return true, nil
 }
 
-// contents reads the caches, and past them once they show nothing: what a cache has not seen yet would stay for ever.
+// contents returns the cached objects of a namespace, or, once there are none, those of a live list: an object that is not
+// cached yet would otherwise stay for ever.
 func (p *ContentDeleter) contents(ctx context.Context, namespace string) ([]Content[client.Object], error) {
 	cached, err := p.gather(func(k kind) ([]client.Object, error) { return inCache(k, namespace) })
 	if err != nil || len(cached) > 0 {

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (u *unified) boundsPIDs() bool { return u.maxPIDs > 0 && u.holds("pids") }
+func (u *unified) limitsPIDs() bool { return u.maxPIDs > 0 && u.holds("pids") }
 
 // processLimit says what bounds the number of processes.
 func (b *Sandbox) processLimit() string {
 	switch {
-	case b.unified != nil && b.unified.boundsPIDs():
+	case b.unified != nil && b.unified.limitsPIDs():
 		return fmt.Sprintf("at most %d a container", b.unified.maxPIDs)
-	case b.divided.pids != nil:
-		return fmt.Sprintf("at most %d in all containers together", b.divided.pids.max)
+	case b.legacy.pids != nil:
+		return fmt.Sprintf("at most %d in all containers together", b.legacy.pids.max)
 	}
 	return ""
 }
 
 // sharedPIDs is a version 1 cgroup for the processes of all containers. Moving a thread takes milliseconds, so the
-// forking threads are in it for good, and what they fork is born there.
+// forking threads stay in it, and their children start in it.
 type sharedPIDs struct {
 	home, dir string
 	max       int64
@@ -40,7 +40,7 @@ func openSharedPIDs(home, name string, maxPIDs int64) *sharedPIDs {
 	return s
 }
 
-// sharedMax leaves half of the machine to others, and to one container what it may have by itself.
+// sharedMax is half of what the machine can have, but at least the limit of one container.
 func sharedMax(container, machine int64) int64 { return max(container, machine/2) }
 
 // machinePIDs is how many processes and threads the machine can have.

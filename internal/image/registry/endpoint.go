@@ -18,22 +18,23 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// endpoint is one host to fetch an image from, with the keys that may fit.
+// endpoint is one host to fetch an image from, with the credentials that may be right for it.
 type endpoint struct {
 	host      hosts.Host
 	reference Reference
 	transport http.RoundTripper
-	// credentials are tried in turn; without any we come as nobody. The problem in finding them is told if we are refused.
+	// credentials are tried in turn; without any, requests are anonymous. problem is the error of finding them. It matters only
+	// if the host denies access.
 	credentials []credentials.Credential
 	problem     error
 
 	mu sync.Mutex
-	// key is the credential that worked last, opened the clients that are logged in, by credential.
+	// key is the index of the credential that worked last; opened has the logged-in clients, by the index of their credential.
 	key    int
 	opened map[int]*http.Client
 }
 
-// get asks for what of the repository. The answer's status is 200, 206 or 416; the caller closes its body.
+// get requests what, a path in the repository. The status of the response is 200, 206 or 416; the caller closes its body.
 func (d *endpoint) get(ctx context.Context, what string, header http.Header) (*http.Response, error) {
 	first := d.keyAt(-1)
 	count := max(len(d.credentials), 1)
@@ -46,7 +47,7 @@ func (d *endpoint) get(ctx context.Context, what string, header http.Header) (*h
 			return resp, nil
 		}
 		last = e
-		// Registries that hide what we may not see say that it is not there.
+		// Some registries answer "not found" for what a credential may not see.
 		if !errors.Is(e, ErrUnauthorized) && !errors.Is(e, ErrNotFound) {
 			break
 		}
@@ -54,7 +55,7 @@ func (d *endpoint) get(ctx context.Context, what string, header http.Header) (*h
 	return nil, d.explain(last)
 }
 
-// keyAt remembers the credential that worked, or with -1 says which it was.
+// keyAt stores the index of the credential that worked, unless it is -1, and returns the stored one.
 func (d *endpoint) keyAt(key int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +73,7 @@ func (d *endpoint) try(ctx context.Context, key int, what string, header http.He
 	url := d.host.URL(d.reference.Registry, d.reference.Repository, what)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, &Error{Kind: ErrSettings, Detail: "the host's address makes no URL"}
+		return nil, &Error{Kind: ErrSettings, Detail: "the host's address is not valid in a URL"}
 	}
 	req.Header = header.Clone()
 	resp, err := client.Do(req)
@@ -84,10 +85,11 @@ func (d *endpoint) try(ctx context.Context, key int, what string, header http.He
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	return nil, d.redact(key, responseText(resp))
+	return nil, d.redact(key, responseError(resp))
 }
 
-// client logs in with a credential, once. Two layers at a time may both do so, which is no harm.
+// client returns a client that is logged in with a credential. If two layers call it at the same time, both may log in, which
+// does no harm.
 func (d *endpoint) client(ctx context.Context, key int) (*http.Client, *Error) {
 	d.mu.Lock()
 	known := d.opened[key]
@@ -97,7 +99,7 @@ func (d *endpoint) client(ctx context.Context, key int) (*http.Client, *Error) {
 	}
 	registry, err := name.NewRegistry(d.host.Address)
 	if err != nil {
-		return nil, &Error{Kind: ErrSettings, Detail: "the host's address is not one"}
+		return nil, &Error{Kind: ErrSettings, Detail: "the host's address is not valid"}
 	}
 	auth := authn.Anonymous
 	if len(d.credentials) > 0 {
@@ -108,7 +110,7 @@ func (d *endpoint) client(ctx context.Context, key int) (*http.Client, *Error) {
 	t, err := transport.NewWithContext(ctx, registry, auth, g, scopes)
 	if err != nil {
 		e := failed(ctx, err)
-		e.RetryAfter = time.Duration(g.asked.Load())
+		e.RetryAfter = time.Duration(g.retryAfter.Load())
 		return nil, e
 	}
 	d.mu.Lock()
@@ -127,7 +129,7 @@ func (d *endpoint) redact(key int, e *Error) *Error {
 	return e
 }
 
-// explain adds to a refusal what the user can do about it.
+// explain adds to ErrUnauthorized which credentials were tried.
 func (d *endpoint) explain(e *Error) *Error {
 	if !errors.Is(e, ErrUnauthorized) {
 		return e
@@ -150,20 +152,20 @@ func (d *endpoint) explain(e *Error) *Error {
 	return e
 }
 
-// authChallenge is asked for /v2/ by the library, to see how to log in. It looks below the host's own path; a host that has
-// nothing there, as mirrors with override_path, needs no login that could be found out this way.
+// authChallenge is the transport for logging in: the library requests /v2/ to find out how. authChallenge requests the host's
+// own path instead. If the host has nothing there, like mirrors with override_path, no login is needed.
 type authChallenge struct {
 	host  hosts.Host
 	inner http.RoundTripper
-	// asked is how long we were last asked to wait, which the library's errors do not tell.
-	asked atomic.Int64
+	// retryAfter is the last Retry-After of the host, in nanoseconds; the library's errors do not have it.
+	retryAfter atomic.Int64
 }
 
 // RoundTrip implements http.RoundTripper.
 func (g *authChallenge) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := g.send(req)
 	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
-		g.asked.Store(int64(retryAfter(resp.Header)))
+		g.retryAfter.Store(int64(retryAfter(resp.Header)))
 	}
 	return resp, err
 }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func TestPodsAreToldToEndOnceThoughTheInformerIsLate(t *testing.T) {
+func TestPodsAreDeletedOnceThoughTheInformerIsLate(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(aJob().Parallelism(2).Completions(2).Obj())
 		w.start(0, 0)
@@ -26,14 +26,14 @@ func TestPodsAreToldToEndOnceThoughTheInformerIsLate(t *testing.T) {
 		w.Bring(p.jobs, p.jobs.Behind(), false)
 		w.Pass(time.Second)
 		w.Work()
-		told := 0
+		deletions := 0
 		for _, e := range p.Events() {
 			if e.Reason == "SuccessfulDelete" {
-				told++
+				deletions++
 			}
 		}
-		if told != 2 {
-			w.Fail("2 pods are told to end %d times", told)
+		if deletions != 2 {
+			w.Fail("2 pods are deleted %d times", deletions)
 		}
 		w.settle()
 	})

@@ -2,64 +2,65 @@ package loop
 
 import "k8s.io/apimachinery/pkg/types"
 
-// ObserveCached takes in what the informer shows of a child. It returns that, after Rules.Merge, and whether it is news: that a child
-// is shown whose creation is under way is none.
-func (c *Children[T]) ObserveCached(parent types.UID, shown T) (merged T, news bool) {
+// ObserveCached takes in the cached version of a child. It returns that version after Rules.Merge, and whether it is newer
+// than what was known. A new child whose creation was expected is not new.
+func (c *Children[T]) ObserveCached(parent types.UID, cached T) (merged T, isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	uid := shown.GetUID()
+	uid := cached.GetUID()
 	if before, known := c.parents[uid]; known && before != parent {
 		c.drop(uid)
 	}
 	child := c.child(uid)
 	if child == nil {
-		return shown, c.observeNewCached(parent, shown)
+		return cached, c.observeNewCached(parent, cached)
 	}
 	child.cached = true
 	if child.gone {
-		return shown, false
+		return cached, false
 	}
-	news = Older(child.Newest, shown)
-	if !Older(shown, child.Newest) {
-		shown = c.rules.Merge(child.Newest, shown)
-		child.Newest = shown
-		child.Deleted = child.Deleted && shown.GetDeletionTimestamp() == nil
+	isNew = Older(child.Newest, cached)
+	if !Older(cached, child.Newest) {
+		cached = c.rules.Merge(child.Newest, cached)
+		child.Newest = cached
+		child.Deleted = child.Deleted && cached.GetDeletionTimestamp() == nil
 	}
-	if !c.rules.Keep(parent, shown) {
+	if !c.rules.Keep(parent, cached) {
 		c.drop(uid)
 	}
-	return shown, news
+	return cached, isNew
 }
 
-func (c *Children[T]) observeNewCached(parent types.UID, shown T) (news bool) {
+func (c *Children[T]) observeNewCached(parent types.UID, cached T) (isNew bool) {
 	expected := false
 	if f := c.childrenByParent[parent]; f != nil {
-		expected = f.unknown.Has(shown.GetName())
-		f.unknown.Delete(shown.GetName())
+		expected = f.unknown.Has(cached.GetName())
+		f.unknown.Delete(cached.GetName())
 	}
-	if !c.rules.Keep(parent, shown) {
+	if !c.rules.Keep(parent, cached) {
 		c.dropIfEmpty(parent)
 		return false
 	}
-	c.add(parent, shown.GetUID(), &Child[T]{Newest: shown, cached: true})
+	c.add(parent, cached.GetUID(), &Child[T]{Newest: cached, cached: true})
 	return !expected
 }
 
-// ObserveDeletion takes in that the informer shows the end of a child, and returns whether that is news.
-func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (news bool) {
+// ObserveDeletion takes in that a child was removed from the informer's cache. It reports whether the child was known, or a
+// sync is in progress that may have used it.
+func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := gone.GetUID()
-	_, news = c.parents[uid]
+	_, isNew = c.parents[uid]
 	if f := c.childrenByParent[parent]; f != nil && f.ended != nil {
 		f.ended.Insert(uid)
-		news = true
+		isNew = true
 	}
 	c.drop(uid)
-	return news
+	return isNew
 }
 
-// Expect takes in that a child of this name may be there from now on: its creation has begun.
+// Expect must be called before a child of this name is created: from then on it may exist.
 func (c *Children[T]) Expect(parent types.UID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +69,7 @@ func (c *Children[T]) Expect(parent types.UID, name string) {
 	}
 }
 
-// Refused takes in that a child of this name was not created.
+// Refused takes in that the child of this name was certainly not created.
 func (c *Children[T]) Refused(parent types.UID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +79,8 @@ func (c *Children[T]) Refused(parent types.UID, name string) {
 	}
 }
 
-// ObserveWrite takes in a child as the server has answered, to a write or a read.
+// ObserveWrite takes in the server's answer to a write or a live read. It has no effect outside of a sync, or if the child
+// was removed from the informer's cache since the sync began.
 func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

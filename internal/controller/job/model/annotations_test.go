@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// What Jobs ask for by annotations, as docs/ has it.
+// The annotations of Jobs, as docs/ describes them.
 const (
 	backoffSeconds        = "stint.dev/backoff-seconds"
 	maxBackoffSeconds     = "stint.dev/max-backoff-seconds"
@@ -23,7 +23,7 @@ const (
 	pendingCondition = "stint.dev/PendingTimeout"
 )
 
-func drawAsked(t *rapid.T, j *batchv1.Job) {
+func drawAnnotations(t *rapid.T, j *batchv1.Job) {
 	j.Annotations = map[string]string{}
 	ask := func(n int, key string, values ...string) {
 		if simulated.OneIn(t, n, key) {
@@ -37,8 +37,8 @@ func drawAsked(t *rapid.T, j *batchv1.Job) {
 	drawDependencies(t, j)
 }
 
-// askedNumber is -1 where nothing is asked for.
-func askedNumber(j *batchv1.Job, key string) int {
+// annotatedNumber returns the number in an annotation, or -1.
+func annotatedNumber(j *batchv1.Job, key string) int {
 	n, err := strconv.Atoi(j.Annotations[key])
 	if err != nil {
 		return -1
@@ -46,36 +46,36 @@ func askedNumber(j *batchv1.Job, key string) int {
 	return n
 }
 
-// delays are the first one, and the longest.
+// delays returns the delay after the first failure and the longest delay.
 func delays(j *batchv1.Job) (first, most time.Duration) {
 	first, most = 10*time.Second, 10*time.Minute
-	if n := askedNumber(j, backoffSeconds); n >= 0 {
+	if n := annotatedNumber(j, backoffSeconds); n >= 0 {
 		first = time.Duration(n) * time.Second
 		most = max(most, first)
 	}
-	if n := askedNumber(j, maxBackoffSeconds); n >= 0 {
+	if n := annotatedNumber(j, maxBackoffSeconds); n >= 0 {
 		most = time.Duration(n) * time.Second
 	}
 	return first, most
 }
 
-// removesFailure tells that a pod goes that has failed and is counted.
+// removesFailure reports whether a failed pod is deleted that has been counted.
 func (x podWrite) removesFailure() bool {
 	goes := x.is == nil || x.is.DeletionTimestamp != nil
-	return goes && x.was.DeletionTimestamp == nil && x.was.Status.Phase == corev1.PodFailed && !held(x.was)
+	return goes && x.was.DeletionTimestamp == nil && x.was.Status.Phase == corev1.PodFailed && !hasFinalizer(x.was)
 }
 
 func (x podWrite) isSurplusFailure() {
 	j := x.job()
 	if j == nil || !x.removesFailure() || x.fates[x.was.UID].discarded || x.mayDiscard(j) {
-		return // or it was to end, as far as the controller knew, and has just failed
+		return // The controller may delete it as an active pod: it has just failed.
 	}
-	limit := askedNumber(j, failedPodsLimit)
+	limit := annotatedNumber(j, failedPodsLimit)
 	newer := 0
 	for _, f := range x.fates {
 		p := f.last
-		// Others may have deleted it since the process looked.
-		there := !f.gone || f.toldBy != x.by && x.by.knows.mayKeep(p.UID)
+		// Another client may have deleted it since the process decided.
+		there := !f.gone || f.deletedBy != x.by && x.by.knowledge.mayExist(p.UID)
 		if p.UID != x.was.UID && there && controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && !x.endOf(p).Before(x.endOf(x.was)) {
 			newer++
 		}
@@ -85,29 +85,29 @@ func (x podWrite) isSurplusFailure() {
 	}
 }
 
-// checkFailedPods expects no more failed pods of a Job that has ended than it asks for.
+// checkFailedPods expects no more failed pods of a finished Job than its annotation allows.
 func (l *ledger) checkFailedPods(j *batchv1.Job) {
 	if n := l.surplusFailures(j); n > 0 {
 		l.Fail("%d failed pods more than were asked for are there", n)
 	}
 }
 
-// surplusFailures is how many counted failed pods of a Job there are beyond its limit.
+// surplusFailures returns by how many its counted failed pods exceed the limit of a Job; at most 0 if they do not.
 func (l *ledger) surplusFailures(j *batchv1.Job) (n int) {
-	limit := askedNumber(j, failedPodsLimit)
+	limit := annotatedNumber(j, failedPodsLimit)
 	if limit < 0 || j.DeletionTimestamp != nil {
 		return 0
 	}
 	for _, p := range l.world.pods.All() {
-		if controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil && !held(p) {
+		if controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil && !hasFinalizer(p) {
 			n++
 		}
 	}
 	return n - limit
 }
 
-// stuckSince is the condition of a pod that was failed because it could not start.
-func stuckSince(p *corev1.Pod) *corev1.PodCondition {
+// pendingTimeoutOf returns the condition of a pod that failed because it did not start in time, or nil.
+func pendingTimeoutOf(p *corev1.Pod) *corev1.PodCondition {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == pendingCondition && c.Status == corev1.ConditionTrue {
 			return c
@@ -116,7 +116,8 @@ func stuckSince(p *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// lastOfJob returns the Job that controls the pod as it was last: somebody may have deleted it since the process looked.
+// lastOfJob returns the newest version of the Job that controls the pod. It may have been deleted since the process
+// decided.
 func (x podWrite) lastOfJob() *batchv1.Job {
 	ref := metav1.GetControllerOfNoCopy(x.was)
 	if ref == nil || x.accounts[ref.UID] == nil {
@@ -125,7 +126,7 @@ func (x podWrite) lastOfJob() *batchv1.Job {
 	return x.accounts[ref.UID].now()
 }
 
-func (x podWrite) isStuck() {
+func (x podWrite) isPendingTooLong() {
 	if x.is == nil || ended(x.was) || !ended(x.is) {
 		return
 	}
@@ -133,13 +134,13 @@ func (x podWrite) isStuck() {
 	switch {
 	case x.was.Status.Phase != corev1.PodPending || x.was.DeletionTimestamp != nil:
 		x.Fail("pod %s is failed, and it is %s", x.was.Name, describePod(x.was))
-	case j == nil || x.by.knows.gone[j.UID] || askedNumber(j, pendingTimeoutSeconds) < 0:
+	case j == nil || x.by.knowledge.gone[j.UID] || annotatedNumber(j, pendingTimeoutSeconds) < 0:
 		x.Fail("pod %s is failed, and its Job has not asked for it", x.was.Name)
-	case age < time.Duration(askedNumber(j, pendingTimeoutSeconds))*time.Second:
+	case age < time.Duration(annotatedNumber(j, pendingTimeoutSeconds))*time.Second:
 		x.Fail("pod %s is failed after %s", x.was.Name, age)
-	case x.by.asked[x.was.Name] != x.was.ResourceVersion:
-		x.Fail("pod %s is failed, and the controller knows it from an informer, which may leave out what it shall write", x.was.Name)
-	case x.is.Status.Phase != corev1.PodFailed || x.is.Status.Reason != pendingTimeout || stuckSince(x.is) == nil:
+	case x.by.livePods[x.was.Name] != x.was.ResourceVersion:
+		x.Fail("pod %s is failed, and the controller has not read it live: an informer may leave out fields that it must write", x.was.Name)
+	case x.is.Status.Phase != corev1.PodFailed || x.is.Status.Reason != pendingTimeout || pendingTimeoutOf(x.is) == nil:
 		x.Fail("pod %s does not say why it is failed", x.was.Name)
 	}
 }

@@ -1,4 +1,4 @@
-package trash_test
+package removal_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stint-dev/stint/internal/node/trash"
+	"github.com/stint-dev/stint/internal/node/removal"
 )
 
 // full is a directory with folders in it, and a decoy beside it.
@@ -44,11 +44,11 @@ func TestFoldersGoAtTheirTimeAndAtOnceWhenTheNodeStops(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), stopped)
 				defer cancel()
-				can := trash.New(dir, time.Minute, nil)
+				queue := removal.New(dir, time.Minute, nil)
 				began := time.Now()
-				can.Add("lingers", began.Add(10*time.Second))
-				can.Close()
-				can.Run(ctx)
+				queue.Add("lingers", began.Add(10*time.Second))
+				queue.Close()
+				queue.Run(ctx)
 				if took := time.Since(began); took != min(stopped, 10*time.Second) {
 					t.Errorf("it was gone after %s", took)
 				}
@@ -64,14 +64,14 @@ func TestWhatTakesTooLongIsLeftForTheNextStart(t *testing.T) {
 	dir := full(t, "first", "second")
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
-		can := trash.New(dir, time.Minute, func(leaving context.Context, _ string) {
+		queue := removal.New(dir, time.Minute, func(leaving context.Context, _ string) {
 			cancel()
 			<-leaving.Done()
 		})
-		can.Add("first", time.Time{})
-		can.Add("second", time.Time{})
-		can.Close()
-		can.Run(ctx)
+		queue.Add("first", time.Time{})
+		queue.Add("second", time.Time{})
+		queue.Close()
+		queue.Run(ctx)
 	})
 	if diff := cmp.Diff([]string{"first", "second"}, left(t, dir)); diff != "" {
 		t.Error(diff)
@@ -81,7 +81,7 @@ func TestWhatTakesTooLongIsLeftForTheNextStart(t *testing.T) {
 func TestNothingOutsideTheDirectoryGoes(t *testing.T) {
 	dir := full(t, "stays")
 	for _, folder := range []string{"../decoy", "..", ".", "", dir + "/../decoy"} {
-		if err := trash.New(dir, time.Minute, nil).Remove(folder); err == nil {
+		if err := removal.New(dir, time.Minute, nil).Remove(folder); err == nil {
 			t.Errorf("%q was removed", folder)
 		}
 	}
