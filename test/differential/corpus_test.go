@@ -22,7 +22,7 @@ type section struct {
 	Request request `json:"request"`
 	// Subresource is "status" for requests to it.
 	Subresource string `json:"subresource"`
-	// Base names a manifest of bases.yaml. It is what is created, or what is stored before the request.
+	// Base names a manifest of bases.yaml. It is created by the request, or stored before it.
 	Base string `json:"base"`
 	// With changes the base for all cases.
 	With any `json:"with"`
@@ -33,7 +33,7 @@ type section struct {
 	Status any `json:"status"`
 	// Query is added to the URL.
 	Query map[string]string `json:"query"`
-	// Cases are the changes, each by a sentence or a few words that say what is special.
+	// Cases are the changes, each with a sentence or a few words as its name.
 	Cases map[string]any `json:"cases"`
 
 	// wet is set where requests change what is stored. All others are dry runs.
@@ -48,7 +48,7 @@ const (
 	create request = "create"
 	// update changes the stored object, as the server returns it, and puts it.
 	update request = "update"
-	// replace puts the base with the change over what is stored, without resourceVersion and uid: kubectl replace.
+	// replace puts the base with the change, without resourceVersion and uid: kubectl replace.
 	replace request = "replace"
 	// The body of a patch is the change itself.
 	jsonPatch      request = "json-patch"

@@ -9,7 +9,7 @@ import (
 
 // difference is an intended difference. The test fails when it no longer exists.
 type difference struct {
-	// cases are those that differ; one that ends in * stands for all that begin so, and none for all.
+	// cases are those that differ; one that ends in * matches by prefix, and an empty list matches all.
 	cases []string
 	// gaps is a pattern of what differs in them, as gap.about says it.
 	gaps string

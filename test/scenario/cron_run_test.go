@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// cronRunScenarios are about the runs of a CronJob: when there is one, and what it is.
+// cronRunScenarios are about the runs of a CronJob: when they start, and what their Jobs are like.
 var cronRunScenarios = []scenario{
 	{
 		name: "a run is a Job of the template, named and marked by its time, that the CronJob controls",

@@ -149,7 +149,7 @@ func (j *job) refused(err error, because ...string) {
 	}
 }
 
-// try changes the Job in one attempt, on top of what is stored.
+// try changes the stored Job and returns what the API server answers. It retries conflicts.
 func (j *job) try(change func(*batchv1.Job)) (*batchv1.Job, error) {
 	j.Helper()
 	for {

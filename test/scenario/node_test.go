@@ -57,7 +57,7 @@ func (l podList) exitAt(then time.Time, code int32) {
 	l.each(func(p pod) error { return p.exit(code, then) })
 }
 
-// restart has the containers of running pods restart until they have done so n times.
+// restart reports that the containers of running pods have restarted n times so far.
 func (l podList) restart(n int32) {
 	l.scene().Helper()
 	l.each(func(p pod) error { return p.restart(n) })

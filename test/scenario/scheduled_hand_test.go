@@ -8,7 +8,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// scheduledHandScenarios are about runs on demand, and what they are made of.
+// scheduledHandScenarios are about runs on demand, and what their Jobs are made from.
 var scheduledHandScenarios = []scenario{
 	{
 		name: "a run by hand starts at once and stays listed",

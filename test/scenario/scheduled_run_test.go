@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// scheduledRunScenarios are about when the runs of a ScheduledJob start, and what they are.
+// scheduledRunScenarios are about when the runs of a ScheduledJob start, and what their Jobs are like.
 var scheduledRunScenarios = []scenario{
 	{
 		name: "an interval without a start runs at the creation and after each step, as often as it says",

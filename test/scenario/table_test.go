@@ -54,7 +54,7 @@ func (t *table) set(scenario, column string, r result) {
 	t.results[[2]string{scenario, column}] = r
 }
 
-// print writes one line for each scenario, the totals, and what is not alike everywhere and why.
+// print writes one line for each scenario, the totals, and which scenarios differ between columns and why.
 func (t *table) print(tb testing.TB) {
 	var out bytes.Buffer
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)

@@ -72,7 +72,7 @@ func (w *World) common(start func()) []Action {
 	}
 }
 
-// OneIn is true about once in n times. Rapid prefers small numbers, so what is rare must not be one.
+// OneIn is true about once in n times. Rapid prefers small numbers, so a rare event must not be number one.
 func OneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == n }
 
 func drawFault(t *rapid.T, r *Request) Fault {

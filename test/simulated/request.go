@@ -27,7 +27,7 @@ type Request struct {
 	answer  chan answer
 }
 
-// What says what is asked, as "create pod".
+// What is the verb and the kind, such as "create pod".
 func (r *Request) What() string { return r.Verb + " " + r.Kind }
 
 type answer struct {

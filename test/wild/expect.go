@@ -50,10 +50,10 @@ func checkArgs(s report.Started, c *corev1.Container, env map[string]string) err
 	return nil
 }
 
-// anyValue is that of a variable which only the node knows.
+// anyValue is in place of a value that only the node knows.
 const anyValue = "\x00any"
 
-// isLike reports whether a text is the wanted one, but for values that only the node knows.
+// isLike reports whether got is want, except for values that only the node knows.
 func isLike(got, want string) bool {
 	before, after, unknown := strings.Cut(want, anyValue)
 	return got == want || unknown && strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
