@@ -67,8 +67,8 @@ func everyPodRunsOnce(t *testing.T, seed uint64) {
 	defer stop()
 	rounds := make(chan error, 1)
 	template := plain(t, indexed(l, "gone", 2, 2, "sleep 1000"))
-	go func() { rounds <- s.comeAndGo(ctx, t.Context(), template) }()
-	s.torment(t, (*crashKills+1)/2, random)
+	go func() { rounds <- s.createAndDelete(ctx, t.Context(), template) }()
+	s.killAgainAndAgain(t, (*crashKills+1)/2, random)
 	stop()
 	if err := <-rounds; err != nil {
 		t.Error(err)
@@ -85,9 +85,9 @@ func everyPodRunsOnce(t *testing.T, seed uint64) {
 	s.nothingLeft(t, l)
 }
 
-// comeAndGo creates Jobs and deletes them while their pods run, until ctx ends. Its requests do not end with ctx but
+// createAndDelete creates Jobs and deletes them while their pods run, until ctx ends. Its requests do not end with ctx but
 // with testCtx, so that no Job is left behind.
-func (s *server) comeAndGo(ctx, testCtx context.Context, template *unstructured.Unstructured) error {
+func (s *server) createAndDelete(ctx, testCtx context.Context, template *unstructured.Unstructured) error {
 	pause := time.NewTicker(time.Second)
 	defer pause.Stop()
 	for n := 0; ctx.Err() == nil; n++ {

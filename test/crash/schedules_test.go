@@ -103,7 +103,7 @@ func everyDueTimeIsMet(t *testing.T, seed uint64) {
 	var tags []string
 	asking := make(chan error, 1)
 	go func() { asking <- s.ask(ctx, t.Context(), &tags) }()
-	s.torment(t, *crashKills, random)
+	s.killAgainAndAgain(t, *crashKills, random)
 	stop()
 
 	for _, schedule := range all {

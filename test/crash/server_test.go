@@ -132,8 +132,8 @@ func (s *server) signal(signal syscall.Signal) {
 	<-ended
 }
 
-// torment kills and restarts the server so many times, and returns when it is ready again.
-func (s *server) torment(t *testing.T, kills int, random *rand.Rand) {
+// killAgainAndAgain kills and restarts the server so many times, and returns when it is ready again.
+func (s *server) killAgainAndAgain(t *testing.T, kills int, random *rand.Rand) {
 	t.Helper()
 	for range kills {
 		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Second))))

@@ -53,9 +53,9 @@ func (l podList) areStuck(reason string) {
 	})
 }
 
-// gets sets the pending timeout of a Job that has none. The pods are already as the scenario wants them, however long
-// that took.
-func (j *job) gets(timeout string) { j.Helper(); j.update(pendingTimeoutSeconds(timeout)) }
+// setsPendingTimeout sets the pending timeout of a Job that has none. The pods are already as the scenario wants them,
+// however long that took.
+func (j *job) setsPendingTimeout(timeout string) { j.Helper(); j.update(pendingTimeoutSeconds(timeout)) }
 
 // outlasts returns when a pending timeout of so many seconds is over for all pods so far: a Job with that timeout, made
 // later, has failed by it.
@@ -63,7 +63,7 @@ func (s *scene) outlasts(seconds string) {
 	s.Helper()
 	late := s.create(aJob(named("late"), backoffLimit(0)))
 	late.active(1).wait("ImagePullBackOff", "late")
-	late.gets(seconds)
+	late.setsPendingTimeout(seconds)
 	late.becomes(failedBecause(batchv1.JobReasonBackoffLimitExceeded))
 }
 
@@ -77,11 +77,11 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(backoff("7200"), backoffLimit(1)))
 			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(failed(1), active(0))
 			j.update(func(o *batchv1.Job) { delete(o.Annotations, core.PendingTimeoutSeconds); backoff("0")(o) })
 			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("failed=2 " + failedPods))
 			j.ended(2).areStuck("ImagePullBackOff")
 			j.tellsOf("PendingTimeout")
@@ -92,7 +92,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(failurePolicy(onCondition(failJob, pendingTimeout, corev1.ConditionTrue))))
 			j.active(1).wait("CreateContainerConfigError", `configmap "absent" not found`)
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("failed=1 " + failedByPolicy))
 		},
 	},
@@ -103,7 +103,7 @@ var pendingTimeoutScenarios = []scenario{
 			two := j.active(2)
 			two[1:].run()
 			two[:1].wait("ErrImageNeverPull", "no such image")
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("active=1 ready=1 failed=1 failedIndexes=0"))
 			two[1:].succeed()
 			j.becomes(exactly("succeeded=1 failed=1 completed=1 failedIndexes=0 " + failedByIndexes))
@@ -114,7 +114,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob())
 			j.active(1).run()
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			s.outlasts("1")
 			j.becomes(active(1), ready(1), failed(0))
 			j.active(1).succeed()
@@ -126,7 +126,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(initContainer))
 			j.active(1).initialize()
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			s.outlasts("1")
 			j.becomes(active(1), failed(0))
 			j.update(func(o *batchv1.Job) { delete(o.Annotations, core.PendingTimeoutSeconds) })
@@ -150,7 +150,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(backoffLimit(0)))
 			j.active(1).fitsNowhere("0/3 nodes are available")
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("failed=1 " + failedPods))
 			j.ended(1).areStuck(corev1.PodReasonUnschedulable)
 		},
@@ -172,7 +172,7 @@ var pendingTimeoutScenarios = []scenario{
 			j := s.create(aJob(backoffLimit(0)))
 			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
 			j.stays(active(1), failed(0))
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("failed=1 " + failedPods))
 		},
 	},
@@ -192,7 +192,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(backoffLimit(0)))
 			j.active(1)
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			s.stopController()
 			for _, p := range j.podsThat("there are", 1, func(*corev1.Pod) bool { return true }) {
 				if !ended(p.Pod) {

@@ -27,8 +27,8 @@ func (h *history) resultsOf(job types.UID) map[types.UID]stintv1.PodResult {
 	return all
 }
 
-// remembers waits until there are results of the pods, which may be gone, with this phase and exit code.
-func (j *job) remembers(l podList, phase corev1.PodPhase, code int32) {
+// hasResults waits until there are results of the pods, which may be gone, with this phase and exit code.
+func (j *job) hasResults(l podList, phase corev1.PodPhase, code int32) {
 	j.Helper()
 	j.eventually(func(h *history) string {
 		kept := h.resultsOf(j.uid)
@@ -57,8 +57,8 @@ var resultsScenarios = []scenario{
 			all := j.ended(3)
 			all.forceDelete()
 			all.gone()
-			j.remembers(first[:1], corev1.PodFailed, 42)
-			j.remembers(second, corev1.PodSucceeded, 0)
+			j.hasResults(first[:1], corev1.PodFailed, 42)
+			j.hasResults(second, corev1.PodSucceeded, 0)
 			j.answers(func(r *stintv1.JobResults) {
 				s.same("attempts", []int32{2, 1}, []int32{r.Items[0].Attempts, r.Items[1].Attempts})
 				s.same("the first attempt", first[0].Name, r.Items[0].Earlier[0].Pod)
@@ -82,7 +82,7 @@ var resultsScenarios = []scenario{
 				four.gone()
 			}
 			j.becomes(succeeded(12), complete())
-			j.remembers(all, corev1.PodSucceeded, 0)
+			j.hasResults(all, corev1.PodSucceeded, 0)
 		},
 	},
 	{
@@ -92,7 +92,7 @@ var resultsScenarios = []scenario{
 			p := j.active(1)
 			p.succeed()
 			j.becomes(complete())
-			j.remembers(p, corev1.PodSucceeded, 0)
+			j.hasResults(p, corev1.PodSucceeded, 0)
 			j.delete(metav1.DeletePropagationBackground)
 			j.gone()
 			j.eventually(func(h *history) string {

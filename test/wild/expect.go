@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/test/wild/report"
 )
 
-// hold returns an error if a container was started otherwise than its manifest and its image say.
-func (t *trial) hold(ctx context.Context, s report.Started, pod *corev1.Pod, c *corev1.Container) error {
+// checkStart returns an error if a container was started otherwise than its manifest and its image say.
+func (t *trial) checkStart(ctx context.Context, s report.Started, pod *corev1.Pod, c *corev1.Container) error {
 	env, err := t.environment(ctx, pod, c)
 	if err != nil {
 		return err

@@ -154,7 +154,7 @@ func (t *trial) compare(ctx context.Context, name string) error {
 		for _, c := range t.job.containers() {
 			started, err := t.started(ctx, pod.Name, c.Name)
 			if err == nil {
-				err = t.hold(ctx, started, pod, c)
+				err = t.checkStart(ctx, started, pod, c)
 			}
 			if err != nil {
 				return fmt.Errorf("pod %s, container %s: %w", pod.Name, c.Name, err)
