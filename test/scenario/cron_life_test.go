@@ -223,12 +223,12 @@ var cronLifeScenarios = []scenario{
 		play: func(s *scene) {
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
 			c.updateStatus(func(o *batchv1.CronJob) {
-				o.Status.Active = []corev1.ObjectReference{{Kind: "Job", APIVersion: "batch/v1", Namespace: s.namespace, Name: "nobody", UID: "nobody"}}
+				o.Status.Active = []corev1.ObjectReference{{Kind: "Job", APIVersion: "batch/v1", Namespace: s.namespace, Name: string(noJob), UID: noJob}}
 			})
 			c.becomes(lists())
 			j := c.starts(minutesAgo(10))
 			c.becomes(lists(j))
-			c.tellsOf("MissingJob: Active job went missing: nobody")
+			c.tellsOf("MissingJob: Active job went missing: " + string(noJob))
 		},
 	},
 }

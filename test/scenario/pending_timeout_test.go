@@ -55,7 +55,10 @@ func (l podList) areStuck(reason string) {
 
 // setsPendingTimeout sets the pending timeout of a Job that has none. The pods are already as the scenario wants them,
 // however long that took.
-func (j *job) setsPendingTimeout(timeout string) { j.Helper(); j.update(pendingTimeoutSeconds(timeout)) }
+func (j *job) setsPendingTimeout(timeout string) {
+	j.Helper()
+	j.update(pendingTimeoutSeconds(timeout))
+}
 
 // outlasts returns when a pending timeout of so many seconds is over for all pods so far: a Job with that timeout, made
 // later, has failed by it.
