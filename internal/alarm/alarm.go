@@ -17,11 +17,11 @@ import (
 // longestSleep is how late an alarm may be after the clock was set or the machine slept.
 const longestSleep = time.Second
 
-// Alarm rings once for each key that is set, at its time.
+// Alarm calls a function once for each key, at the time that was set for it.
 type Alarm[K comparable] struct {
 	onDue func(K)
 	clock clock.PassiveClock
-	// earlier has something in it when Run is to look again before it had meant to.
+	// earlier has a value when Run must wake before the time that it sleeps until.
 	earlier chan struct{}
 
 	mu      sync.Mutex
@@ -29,18 +29,17 @@ type Alarm[K comparable] struct {
 	waiting queue[K]
 }
 
-// New is an alarm that calls ring, one key at a time, as the clock shows. It is silent until it runs.
-func New[K comparable](ring func(K), clock clock.PassiveClock) *Alarm[K] {
+// New returns an alarm that calls onDue, for one key at a time. It calls nothing until Run.
+func New[K comparable](onDue func(K), clock clock.PassiveClock) *Alarm[K] {
 	return &Alarm[K]{
-		onDue:   ring,
+		onDue:   onDue,
 		clock:   clock,
 		earlier: make(chan struct{}, 1),
 		entries: map[K]*entry[K]{},
 	}
 }
 
-// Set has key rung for at this time, instead of the one that was set before. The zero time is never. A time that has
-// passed is now.
+// Set sets the time of a key, and replaces the earlier one. The zero time cancels it, a past time is due at once.
 func (a *Alarm[K]) Set(key K, at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -62,12 +61,12 @@ func (a *Alarm[K]) Set(key K, at time.Time) {
 	if e.position == 0 {
 		select {
 		case a.earlier <- struct{}{}:
-		default: // It will look again anyway.
+		default: // Run wakes anyway.
 		}
 	}
 }
 
-// Run rings until ctx ends.
+// Run calls onDue for keys that are due until ctx ends.
 func (a *Alarm[K]) Run(ctx context.Context) {
 	timer := time.NewTimer(longestSleep)
 	defer timer.Stop()

@@ -39,10 +39,10 @@ type Assessment struct {
 
 	// Wanted is how many pods should be active.
 	Wanted int
-	// Create is the number of pods that are about to be created, DeleteUncounted are the pods that are about to be
+	// Create is the number of pods that are about to be created, DeleteWithoutCounting are the pods that are about to be
 	// deleted. There are none if the Job is finished or has an external controller.
-	Create          int
-	DeleteUncounted []*corev1.Pod
+	Create                int
+	DeleteWithoutCounting []*corev1.Pod
 	// NextPod is when the next delayed pod may be created; zero if none is delayed.
 	NextPod time.Time
 	Backoff Backoff
@@ -103,7 +103,7 @@ func Assess(obs Observation) Assessment {
 		return a
 	}
 	end, plan := conclude(v)
-	a.Verdict, a.Create, a.DeleteUncounted = end, len(plan.create), plan.deleteUncounted
+	a.Verdict, a.Create, a.DeleteWithoutCounting = end, len(plan.create), plan.deleteWithoutCounting
 	if plan.after > 0 {
 		a.NextPod = v.Now.Add(plan.after)
 	}

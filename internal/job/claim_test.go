@@ -16,7 +16,7 @@ func TestAdoptionComesBeforeAllElse(t *testing.T) {
 	if diff := cmp.Diff([]string{"a"}, names(d.Adopt)); diff != "" || !d.Requeue {
 		t.Errorf("decides again: %v, adopts (-want +got):\n%s", d.Requeue, diff)
 	}
-	if next, _ := d.Status(Outcome{}); next != nil || len(d.Create)+len(d.DeleteUncounted)+len(d.Delete)+len(d.RemoveFinalizer) > 0 {
+	if next, _ := d.Status(Outcome{}); next != nil || len(d.Create)+len(d.DeleteWithoutCounting)+len(d.Delete)+len(d.RemoveFinalizer) > 0 {
 		t.Errorf("and does more: %+v", d)
 	}
 }

@@ -9,7 +9,7 @@ func completedByCount(v view, plan plan) *Verdict {
 	if v.job.Spec.Completions != nil {
 		enough = v.succeeded >= *v.job.Spec.Completions
 	}
-	if !enough || v.isWaiting() || len(v.active) > len(plan.deleteUncounted) || len(plan.create) > 0 {
+	if !enough || v.isWaiting() || len(v.active) > len(plan.deleteWithoutCounting) || len(plan.create) > 0 {
 		return nil
 	}
 	return success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods")

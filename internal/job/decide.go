@@ -13,14 +13,14 @@ func Decide(obs Observation) Decision {
 	late, nextLate := pendingTooLong(v, plan)
 
 	d := Decision{
-		Release:         v.release,
-		Create:          plan.create,
-		DeleteUncounted: plan.deleteUncounted,
-		Delete:          plan.delete,
-		FailPending:     late,
-		RemoveFinalizer: t.removeFinalizer,
-		Counts:          t.counts,
-		Action:          plan.action,
+		Release:               v.release,
+		Create:                plan.create,
+		DeleteWithoutCounting: plan.deleteWithoutCounting,
+		Delete:                plan.delete,
+		FailPending:           late,
+		RemoveFinalizer:       t.removeFinalizer,
+		Counts:                t.counts,
+		Action:                plan.action,
 
 		RequeueFair:       plan.more || t.more,
 		RequeueAfter:      earliest(plan.after, earliest(nextLate, untilDeadline(v, end))),

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// Decision is what is to be done about a Job, in this order: Adopt, Release, Create, DeleteUncounted, Delete, FailPending,
+// Decision is what is to be done about a Job, in this order: Adopt, Release, Create, DeleteWithoutCounting, Delete, FailPending,
 // store what Status returns, Events, Counts, RemoveFinalizer, DeleteFailed.
 //
 // A pod that cannot be created, deleted or failed stops no other step; Status takes the Outcome into account. If the
@@ -25,9 +25,9 @@ type Decision struct {
 	Release []*corev1.Pod
 	// Create are new pods, lowest index first.
 	Create []*corev1.Pod
-	// DeleteUncounted are pods to delete without counting them (suspension, scale-down, a Job that succeeded): first
+	// DeleteWithoutCounting are pods to delete without counting them (suspension, scale-down, a Job that succeeded): first
 	// remove the finalizer, then delete the pod.
-	DeleteUncounted []*corev1.Pod
+	DeleteWithoutCounting []*corev1.Pod
 	// Delete are pods to delete because the Job fails. They count as failed, and so are among RemoveFinalizer too.
 	Delete []*corev1.Pod
 
@@ -94,9 +94,9 @@ const (
 type Outcome struct {
 	// NotCreated is the number of pods of Create that could not be created.
 	NotCreated int
-	// NotDeleted are pods of DeleteUncounted and Delete that could not be deleted.
+	// NotDeleted are pods of DeleteWithoutCounting and Delete that could not be deleted.
 	NotDeleted []*corev1.Pod
-	// AlreadyDeleted are pods of DeleteUncounted and Delete that were gone already. Another client removed their
+	// AlreadyDeleted are pods of DeleteWithoutCounting and Delete that were gone already. Another client removed their
 	// finalizer, so they do not count unless they are listed.
 	AlreadyDeleted []*corev1.Pod
 }
@@ -178,7 +178,7 @@ func (d Decision) notToList(o Outcome) func(types.UID) bool {
 // IsNoop reports whether nothing is to be done until something changes or RequeueAfter is over.
 func (d Decision) IsNoop() bool {
 	next, _ := d.Status(Outcome{})
-	pods := len(d.Adopt) + len(d.Release) + len(d.Create) + len(d.DeleteUncounted) + len(d.Delete) + len(d.FailPending) + len(d.DeleteFailed) + len(d.RemoveFinalizer)
+	pods := len(d.Adopt) + len(d.Release) + len(d.Create) + len(d.DeleteWithoutCounting) + len(d.Delete) + len(d.FailPending) + len(d.DeleteFailed) + len(d.RemoveFinalizer)
 	return next == nil && pods == 0 && !d.Requeue && !d.RequeueFair
 }
 

@@ -161,8 +161,8 @@ func TestDependencies(t *testing.T) {
 			if diff := cmp.Diff(tt.events, events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			if len(d.Create) != tt.create || d.Requeue != tt.again || len(d.Adopt)+len(d.Delete)+len(d.DeleteUncounted) > 0 {
-				t.Errorf("creates %d, again %v, adopts %v, removes %v and %v", len(d.Create), d.Requeue, d.Adopt, d.Delete, d.DeleteUncounted)
+			if len(d.Create) != tt.create || d.Requeue != tt.again || len(d.Adopt)+len(d.Delete)+len(d.DeleteWithoutCounting) > 0 {
+				t.Errorf("creates %d, again %v, adopts %v, removes %v and %v", len(d.Create), d.Requeue, d.Adopt, d.Delete, d.DeleteWithoutCounting)
 			}
 			if waits := tt.create == 0; waits && next.StartTime != nil {
 				t.Errorf("starts at %v", next.StartTime)

@@ -119,8 +119,8 @@ func checkVerdict(t *rapid.T, obs job.Observation, x stintv1.JobExplanation, d j
 	if !hasVerdict && ptr.Deref(obs.Job.Spec.Suspend, false) != (x.State == stintv1.JobSuspended) {
 		t.Fatalf("%s: suspended %v", x.State, ptr.Deref(obs.Job.Spec.Suspend, false))
 	}
-	if removes := len(d.DeleteUncounted) > 0 && !hasVerdict && !ptr.Deref(obs.Job.Spec.Suspend, false); removes != (x.State == stintv1.JobScalingDown) {
-		t.Fatalf("%s (%s): job.Decide deletes %d pods", x.State, x.Summary, len(d.DeleteUncounted))
+	if removes := len(d.DeleteWithoutCounting) > 0 && !hasVerdict && !ptr.Deref(obs.Job.Spec.Suspend, false); removes != (x.State == stintv1.JobScalingDown) {
+		t.Fatalf("%s (%s): job.Decide deletes %d pods", x.State, x.Summary, len(d.DeleteWithoutCounting))
 	}
 }
 
@@ -167,7 +167,7 @@ func checkStep(t *rapid.T, obs job.Observation, s stintv1.JobStep) {
 		}
 	case strings.Contains(s.What, job.PendingTimeoutSeconds):
 		over := !s.At.After(obs.Now)
-		if fails := len(late.FailPending) + len(late.DeleteUncounted); !setsVerdict(late) && (fails == 0 || !over && fails <= len(early.FailPending)) {
+		if fails := len(late.FailPending) + len(late.DeleteWithoutCounting); !setsVerdict(late) && (fails == 0 || !over && fails <= len(early.FailPending)) {
 			t.Fatalf("no pod is failed: %s", s.What)
 		}
 	}

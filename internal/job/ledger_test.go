@@ -34,8 +34,8 @@ func newLedger() ledger {
 
 // checkDecision checks what must hold for any decision, however stale its observation.
 func (l *ledger) checkDecision(w *world, obs Observation, d Decision) {
-	if len(d.Create) > 0 && len(d.DeleteUncounted)+len(d.Delete) > 0 {
-		w.t.Fatalf("both creates %d and removes %d pods", len(d.Create), len(d.DeleteUncounted)+len(d.Delete))
+	if len(d.Create) > 0 && len(d.DeleteWithoutCounting)+len(d.Delete) > 0 {
+		w.t.Fatalf("both creates %d and removes %d pods", len(d.Create), len(d.DeleteWithoutCounting)+len(d.Delete))
 	}
 	l.checkCreations(w, obs, d)
 	shuffled := obs

@@ -10,9 +10,9 @@ import (
 
 // plan is what changes among the living pods: some are deleted, or some are created, never both.
 type plan struct {
-	create, deleteUncounted, delete []*corev1.Pod
-	events                          []Event
-	action                          Action
+	create, deleteWithoutCounting, delete []*corev1.Pod
+	events                                []Event
+	action                                Action
 	// more is set if there is more to do as soon as the plan is applied.
 	more bool
 	// after, if positive, is how long until a delayed pod may be created.
@@ -22,14 +22,14 @@ type plan struct {
 func planPods(v view, end *Verdict) plan {
 	switch {
 	case end.Success():
-		return plan{deleteUncounted: v.active, action: Reconciling}
+		return plan{deleteWithoutCounting: v.active, action: Reconciling}
 	case end.Failure():
 		return plan{delete: v.active, action: Reconciling}
 	case v.job.DeletionTimestamp != nil:
 		// The client that deleted the Job has chosen what happens to its pods (propagation policy).
 		return plan{action: Reconciling}
 	case suspended(v.job):
-		return plan{deleteUncounted: v.active, action: PodsDeleted}
+		return plan{deleteWithoutCounting: v.active, action: PodsDeleted}
 	case v.isWaiting():
 		return plan{action: Reconciling}
 	}
@@ -61,7 +61,7 @@ func wantActive(v view) int {
 
 func scaleDown(v view, surplus []*corev1.Pod) plan {
 	n := min(len(surplus), v.MaxPodCreateDelete)
-	p := plan{deleteUncounted: surplus[:n], more: n < len(surplus), action: PodsDeleted}
+	p := plan{deleteWithoutCounting: surplus[:n], more: n < len(surplus), action: PodsDeleted}
 	if v.job.Spec.Completions != nil && int(v.succeeded) >= v.completions() {
 		p.events = append(p.events, Event{corev1.EventTypeWarning, "TooManyActivePods",
 			"Too many active pods running after completion count reached"})

@@ -67,7 +67,7 @@ func TestPlan(t *testing.T) {
 			if len(d.Create) != tt.create {
 				t.Errorf("creates %d pods, want %d", len(d.Create), tt.create)
 			}
-			if diff := cmp.Diff(tt.deleteUncounted, names(d.DeleteUncounted), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(tt.deleteUncounted, names(d.DeleteWithoutCounting), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("deletes uncounted (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.delete, names(d.Delete), cmpopts.EquateEmpty()); diff != "" {
@@ -149,7 +149,7 @@ func TestADeletionInFlightFreesThePlace(t *testing.T) {
 func TestAPodWithoutFinalizerThatCouldNotBeDeletedIsDeletedAgain(t *testing.T) {
 	obs := observed(aJob().Obj(), aPod("a").Running().Obj(), aPod("b").Obj())
 	obs.InFlight.FinalizerRemoved = sets.New[types.UID]("a")
-	if diff := cmp.Diff([]string{"a"}, names(Decide(obs).DeleteUncounted)); diff != "" {
+	if diff := cmp.Diff([]string{"a"}, names(Decide(obs).DeleteWithoutCounting)); diff != "" {
 		t.Errorf("deletes uncounted (-want +got):\n%s", diff)
 	}
 }

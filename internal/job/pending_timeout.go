@@ -42,7 +42,7 @@ func pendingTooLong(v view, p plan) (late []PendingTooLong, after time.Duration)
 		return nil, 0
 	}
 	deleted := sets.New[types.UID]()
-	for _, pod := range slices.Concat(p.deleteUncounted, p.delete) {
+	for _, pod := range slices.Concat(p.deleteWithoutCounting, p.delete) {
 		deleted.Insert(pod.UID)
 	}
 	limit := v.startLimit()

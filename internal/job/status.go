@@ -63,8 +63,8 @@ func (s *statusDraft) countPods(v view, t tally) {
 
 // countLiving counts pods as they will be once the plan is applied.
 func (s *statusDraft) countLiving(v view, plan plan) {
-	removed := len(plan.deleteUncounted) + len(plan.delete)
-	living := countReady(v.active) - countReady(plan.deleteUncounted) - countReady(plan.delete)
+	removed := len(plan.deleteWithoutCounting) + len(plan.delete)
+	living := countReady(v.active) - countReady(plan.deleteWithoutCounting) - countReady(plan.delete)
 	s.status.Active = int32(len(v.active) - removed + len(plan.create))
 	s.status.Terminating = ptr.To(int32(len(v.terminating) + removed))
 	s.status.Ready = ptr.To(int32(living))

@@ -187,7 +187,7 @@ func TestStatusReflectsTheOutcome(t *testing.T) {
 	if next, _ := d.Status(Outcome{}); next.Active != 0 || *next.Ready != 0 || *next.Terminating != 1 {
 		t.Errorf("after the removal: %+v", next)
 	}
-	if next, _ := d.Status(Outcome{NotDeleted: d.DeleteUncounted}); next.Active != 1 || *next.Ready != 1 || *next.Terminating != 0 {
+	if next, _ := d.Status(Outcome{NotDeleted: d.DeleteWithoutCounting}); next.Active != 1 || *next.Ready != 1 || *next.Terminating != 0 {
 		t.Errorf("without the removal: %+v", next)
 	}
 }

@@ -150,7 +150,7 @@ func (w *world) apply(d Decision, crash int) {
 		}
 		w.create(p)
 	}
-	for _, p := range d.DeleteUncounted {
+	for _, p := range d.DeleteWithoutCounting {
 		if w.fails("delete uncounted") {
 			o.NotDeleted = append(o.NotDeleted, p)
 			continue

@@ -11,16 +11,16 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-// vanishedGrace is the grace period of containers whose pod is gone from the API server: it was deleted with a grace
+// finishGracePeriod is the grace period of containers whose pod is gone from the API server: it was deleted with a grace
 // period of 0.
-const vanishedGrace = 2 * time.Second
+const finishGracePeriod = 2 * time.Second
 
 // finish handles a pod whose final status is stored, or that is gone from the API server. It stops what still runs,
 // then removes everything of the pod but its logs.
 func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	w.scheduler.release(p.uid)
 	if running := p.running(); len(running) > 0 {
-		w.stopVanished(ctx, p, api)
+		w.stopRemaining(ctx, p, api)
 		return
 	}
 	if !gone && awaitsRemoval(api) && !w.remove(ctx, p, api) {
@@ -43,18 +43,18 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 	}
 }
 
-// stopVanished stops the containers that run. Api is nil if the pod was deleted while no node ran.
-func (w *podWorkers) stopVanished(ctx context.Context, p *pod, api *corev1.Pod) {
+// stopRemaining stops the containers that run. Api is nil if the pod was deleted while no node ran.
+func (w *podWorkers) stopRemaining(ctx context.Context, p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
 		if !h.StopBy.IsZero() {
 			continue
 		}
-		if err := w.runtime.Stop(ctx, h.Last.ID, vanishedGrace); err != nil {
+		if err := w.runtime.Stop(ctx, h.Last.ID, finishGracePeriod); err != nil {
 			warn(ctx, "stop container", err, "pod", p.uid, "container", h.Last.Container)
 			w.alarm.Set(p.uid, now().Add(retryAfter))
 			continue
 		}
-		p.setStopBy(h.Last.Container, now().Add(vanishedGrace))
+		p.setStopBy(h.Last.Container, now().Add(finishGracePeriod))
 		if api != nil {
 			w.events.recordEvents(p, api, []lifecycle.Event{lifecycle.Killing(h.Last.Container, h.Last.Attempt)})
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // stopTimeout bounds how long a stopping node waits for containers that it has told to stop.
-const stopTimeout = vanishedGrace + 500*time.Millisecond
+const stopTimeout = finishGracePeriod + 500*time.Millisecond
 
 // stopOrphansAtExit stops containers whose pods are gone from the API server. All others run on. The workers have ended
 // by now, and may have missed the deletion of a pod or the start of a container.
@@ -47,7 +47,7 @@ func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 		if s.State != runtime.Running || !n.orphaned(ctx, s) {
 			continue
 		}
-		if err := n.Runtime.Stop(ctx, s.ID, vanishedGrace); err != nil {
+		if err := n.Runtime.Stop(ctx, s.ID, finishGracePeriod); err != nil {
 			warn(ctx, "stop container", err, "pod", s.PodUID, "container", s.Container)
 			continue
 		}

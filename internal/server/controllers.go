@@ -40,7 +40,7 @@ const ConcurrentCronJobSyncs = 64
 // controllers creates the chosen controllers.
 func controllers(c client.Interface, w *events.Writer, o Options) []service {
 	o.Job.ConcurrentSyncs = cmp.Or(o.Job.ConcurrentSyncs, ConcurrentJobSyncs)
-	o.Job.PodsTakeTurns = true
+	o.Job.QueuedPodsAreNotPending = true
 	o.ScheduledJob.ConcurrentSyncs = cmp.Or(o.ScheduledJob.ConcurrentSyncs, ConcurrentScheduledJobSyncs)
 	o.CronJob.ConcurrentSyncs = cmp.Or(o.CronJob.ConcurrentSyncs, ConcurrentCronJobSyncs)
 	made := map[string]func() service{
@@ -68,7 +68,7 @@ func controllers(c client.Interface, w *events.Writer, o Options) []service {
 
 // jobOptions returns the settings of the Job controller that explanations of Jobs need.
 func (o Options) jobOptions() apiserver.JobOptions {
-	o.Job.PodsTakeTurns = true
+	o.Job.QueuedPodsAreNotPending = true
 	settings := o.Job.Settings()
 	runs := o.Controllers == nil || slices.Contains(o.Controllers, jobController)
 	return apiserver.JobOptions{Settings: &settings, NoController: o.ReadOnly || !runs}

@@ -40,8 +40,7 @@
 // its status is said to be of the day before. Few scenarios wait for the clock.
 //
 // A scenario waits for what the history shows and never sleeps. That the controller leaves something alone is proven
-// by a marker: another object of the kind, created later, that it has seen through to the end. Nothing may depend on who
-// is faster: what a controller must know before it is asked for more, the scenario waits for, delays that must not end
-// while it looks start in the future, and that something comes soon enough is told where the clock is simulated, by
-// internal/controller/*/model. STINT_SCENARIO_TABLE names a file for the table of results.
+// by a marker: another object of the kind, created later, that it has seen through to the end. Scenarios have no races:
+// they wait until the controller has seen what it needs, and delays that must not end during a check start in the future.
+// That something happens soon enough is tested with a simulated clock, in internal/controller/*/model. STINT_SCENARIO_TABLE names a file for the table of results.
 package scenario

@@ -29,8 +29,8 @@ type concluder struct {
 	out  output.Output
 	jobs *tracker
 	pods *podReader
-	// recall is Options.Recall.
-	recall func(context.Context, *batchv1.Job) *batchv1.Job
+	// completeDeleted is Options.CompleteDeleted.
+	completeDeleted func(context.Context, *batchv1.Job) *batchv1.Job
 	// joined is set if the Job existed before this run.
 	joined bool
 
@@ -63,8 +63,8 @@ func (c *concluder) wait() { c.all.Wait() }
 // complete returns the Job with its terminal condition, if that can be found out.
 func (c *concluder) complete(ctx context.Context, e ending) *batchv1.Job {
 	job := e.job
-	if !jobcore.Finished(job) && c.recall != nil {
-		job = c.recall(ctx, job)
+	if !jobcore.Finished(job) && c.completeDeleted != nil {
+		job = c.completeDeleted(ctx, job)
 	}
 	if !jobcore.Finished(job) && e.unseen {
 		job = c.endByEvents(ctx, job)

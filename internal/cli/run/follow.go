@@ -54,7 +54,7 @@ func newFollower(o Options, c *connection, out output.Output, joined bool) *foll
 		watcher:  &watcher{connection: c, note: out.Note, jobs: jobs, pods: pods, gone: make(chan *target.Target, 1)},
 		pulls:    &pulls{connection: c, out: out, jobs: jobs, byImage: map[string]*pull{}},
 		retries:  &retries{connection: c, jobs: jobs},
-		ends: &concluder{connection: c, out: out, jobs: jobs, pods: pods, recall: o.CompleteDeleted, joined: joined,
+		ends: &concluder{connection: c, out: out, jobs: jobs, pods: pods, completeDeleted: o.CompleteDeleted, joined: joined,
 			slots: make(chan struct{}, concludedAtOnce)},
 		stopper: &stopper{connection: c, note: out.Note, jobs: jobs, joined: joined, deletionTimeout: deletionTimeout},
 	}

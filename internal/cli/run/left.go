@@ -27,8 +27,8 @@ func (s *stopper) stuck(now time.Time) bool {
 		return false
 	}
 	since := s.last
-	if went := s.jobs.lastWent(); went.After(since) {
-		since = went
+	if at := s.jobs.lastProgress(); at.After(since) {
+		since = at
 	}
 	return now.Sub(since) > s.limit
 }

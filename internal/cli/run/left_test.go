@@ -52,7 +52,7 @@ func TestStuck(t *testing.T) {
 	pressed := time.Unix(1000, 0)
 	for sentence, tc := range map[string]struct {
 		presses, deleting int
-		wentAt            time.Time
+		progressAt        time.Time
 		after             time.Duration
 		want              bool
 	}{
@@ -65,7 +65,7 @@ func TestStuck(t *testing.T) {
 		"something had gone before it was deleted": {1, 1, pressed.Add(-time.Minute), time.Minute, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := &stopper{jobs: &tracker{lastDeletedAt: tc.wentAt}, presses: tc.presses, last: pressed, deleting: tc.deleting > 0, limit: time.Minute}
+			s := &stopper{jobs: &tracker{lastProgressAt: tc.progressAt}, presses: tc.presses, last: pressed, deleting: tc.deleting > 0, limit: time.Minute}
 			if got := s.stuck(pressed.Add(tc.after)); got != tc.want {
 				t.Errorf("got %v", got)
 			}

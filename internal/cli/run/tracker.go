@@ -17,8 +17,8 @@ import (
 type tracker struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*trackedJob
-	// lastDeletedAt is when a deletion in this run was last observed.
-	lastDeletedAt time.Time
+	// lastProgressAt is when a Job or pod of this run was last observed as deleted, or a Job had fewer active pods.
+	lastProgressAt time.Time
 	// changed gets a value when a Job has changed.
 	changed chan struct{}
 }
@@ -64,7 +64,7 @@ func (r *tracker) seen(job *batchv1.Job, now objectState) {
 	r.mu.Lock()
 	t, ours := r.byUID[job.UID]
 	if ours && (now != present || job.Status.Active < t.job.Status.Active) {
-		r.lastDeletedAt = time.Now()
+		r.lastProgressAt = time.Now()
 	}
 	if ours && !t.gone {
 		t.job, t.gone, t.unseen, t.updated = job, now != present, now == deletedUnseen, true
@@ -90,7 +90,7 @@ func (r *tracker) seenPod(pod *corev1.Pod, gone bool) (ours, failed bool) {
 	}
 	t.waitingPods.observe(pod, gone)
 	if gone {
-		r.lastDeletedAt = time.Now()
+		r.lastProgressAt = time.Now()
 	}
 	// A pod that Ctrl-C deletes does not count as failed.
 	stopped := t.stopping && pod.DeletionTimestamp != nil

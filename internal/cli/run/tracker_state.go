@@ -10,11 +10,11 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
-// lastWent is when a deletion in this run was last observed.
-func (r *tracker) lastWent() time.Time {
+// lastProgress returns lastProgressAt.
+func (r *tracker) lastProgress() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.lastDeletedAt
+	return r.lastProgressAt
 }
 
 // unended returns the Jobs that have not finished.

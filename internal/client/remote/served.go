@@ -21,12 +21,12 @@ func (r *resource[T]) whenServed(ctx context.Context, ask func() error) error {
 		err := ask()
 		if r.crd == "" || !apierrors.IsNotFound(err) {
 			if err == nil && r.missing.CompareAndSwap(true, false) {
-				log.Info("The API server knows " + r.plural + " now")
+				log.Info("The API server serves " + r.plural + " now")
 			}
 			return err
 		}
 		if !r.missing.Swap(true) {
-			log.Info("The API server does not know "+r.plural+": none run until it does", "remedy", "kubectl apply -f "+r.crd)
+			log.Info("The API server does not serve "+r.plural+": they are not managed until it does", "remedy", "kubectl apply -f "+r.crd)
 		}
 		pause := time.NewTimer(servedPause)
 		select {

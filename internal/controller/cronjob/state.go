@@ -27,7 +27,7 @@ func scheduleAndZoneOf(cj *batchv1.CronJob) scheduleAndZone {
 	return scheduleAndZone{cj.Spec.Schedule, ptr.Deref(cj.Spec.TimeZone, "")}
 }
 
-// observeSchedule takes in a CronJob from the handlers, and reports whether its schedule changed. A change while the CronJob is
+// observeSchedule records the schedule of a CronJob from the handlers, and reports whether its schedule changed. A change while the CronJob is
 // suspended does not set since: times missed then are due by the schedule in force when it is resumed, as after a restart
 // of the controller.
 func (s *state) observeSchedule(was, is *batchv1.CronJob) (changed bool) {

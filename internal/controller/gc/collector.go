@@ -84,7 +84,7 @@ func (c *Collector) watch(k *kind) error {
 	return nil
 }
 
-// ignored reports whether the kind has no owners and no dependents, and too many objects to watch them for nothing.
+// ignored reports whether a kind is not watched: Events are many, and are never owners or dependents.
 func ignored(gvk schema.GroupVersionKind) bool {
 	return gvk.Kind == "Event"
 }
@@ -152,7 +152,7 @@ func (c *Collector) examine(ctx context.Context, i item) (again bool, err error)
 		return false, err
 	}
 	d := Decide(o)
-	if o.State != Solid && d.Verb == Nothing && blocker != "" {
+	if o.State != Solid && d.Action == Nothing && blocker != "" {
 		c.waiting.Store(i.uid, blocker)
 	}
 	if err := c.apply(ctx, i, obj, d); err != nil && !apierrors.IsNotFound(err) {
@@ -162,7 +162,7 @@ func (c *Collector) examine(ctx context.Context, i item) (again bool, err error)
 }
 
 func (c *Collector) apply(ctx context.Context, i item, obj client.Object, d Decision) error {
-	switch d.Verb {
+	switch d.Action {
 	case Nothing:
 		return nil
 	case Delete:
@@ -179,7 +179,7 @@ func (c *Collector) apply(ctx context.Context, i item, obj client.Object, d Deci
 // edit applies a decision that changes the object's metadata.
 func (d Decision) edit(o metav1.Object) {
 	named := func(ref metav1.OwnerReference) bool { return slices.Contains(d.Owners, ref.UID) }
-	switch d.Verb {
+	switch d.Action {
 	case Release:
 		o.SetOwnerReferences(slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), named))
 	case Unblock:

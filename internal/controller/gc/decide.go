@@ -43,12 +43,12 @@ type Observation struct {
 	Cycle bool
 }
 
-// Verb is the kind of a Decision.
-type Verb int
+// Action is the kind of a Decision.
+type Action int
 
 const (
 	// Nothing is to be done.
-	Nothing Verb = iota
+	Nothing Action = iota
 	// Delete the object with the decision's Propagation.
 	Delete
 	// Release removes the references to the decision's Owners.
@@ -61,7 +61,7 @@ const (
 
 // Decision is what to do with one object.
 type Decision struct {
-	Verb        Verb
+	Action      Action
 	Propagation metav1.DeletionPropagation
 	Owners      []types.UID
 	Finalizer   string
@@ -93,20 +93,20 @@ func Decide(o Observation) Decision {
 // orphanedByOwner comes first: the owner waits for this even if the object is being deleted itself.
 func orphanedByOwner(o Observation) (Decision, bool) {
 	uids := o.owners(Orphaning)
-	return Decision{Verb: Release, Owners: uids}, len(uids) > 0
+	return Decision{Action: Release, Owners: uids}, len(uids) > 0
 }
 
 func drained(o Observation) (Decision, bool) {
-	return Decision{Verb: Finalize, Finalizer: metav1.FinalizerDeleteDependents}, o.State == Draining && !o.Blocked
+	return Decision{Action: Finalize, Finalizer: metav1.FinalizerDeleteDependents}, o.State == Draining && !o.Blocked
 }
 
 // breaksCycle lets owners that wait for each other be removed in any order.
 func breaksCycle(o Observation) (Decision, bool) {
-	return Decision{Verb: Unblock, Owners: o.owners(Draining)}, o.State == Draining && o.Cycle
+	return Decision{Action: Unblock, Owners: o.owners(Draining)}, o.State == Draining && o.Cycle
 }
 
 func leftByDependents(o Observation) (Decision, bool) {
-	return Decision{Verb: Finalize, Finalizer: metav1.FinalizerOrphanDependents}, o.State == Orphaning && !o.Dependents
+	return Decision{Action: Finalize, Finalizer: metav1.FinalizerOrphanDependents}, o.State == Orphaning && !o.Dependents
 }
 
 func alreadyDeleted(o Observation) (Decision, bool) { return Decision{}, o.Deleting }
@@ -123,12 +123,12 @@ func keptByAnOwner(o Observation) (Decision, bool) {
 	if len(gone) == 0 {
 		return Decision{}, true
 	}
-	return Decision{Verb: Release, Owners: gone}, true
+	return Decision{Action: Release, Owners: gone}, true
 }
 
-// goesBeforeItsOwner hands the foreground deletion down, so that the owner outlives its dependents' dependents.
+// goesBeforeItsOwner deletes a dependent in the foreground if it has dependents itself, so that they go before its owner.
 func goesBeforeItsOwner(o Observation) (Decision, bool) {
-	return Decision{Verb: Delete, Propagation: metav1.DeletePropagationForeground},
+	return Decision{Action: Delete, Propagation: metav1.DeletePropagationForeground},
 		len(o.owners(Draining)) > 0 && o.Dependents
 }
 
@@ -141,7 +141,7 @@ func garbage(o Observation) (Decision, bool) {
 	case o.Foreground:
 		propagation = metav1.DeletePropagationForeground
 	}
-	return Decision{Verb: Delete, Propagation: propagation}, true
+	return Decision{Action: Delete, Propagation: propagation}, true
 }
 
 func (o Observation) owners(states ...OwnerState) []types.UID {

@@ -79,10 +79,10 @@ func (m model) step(t *rapid.T, uid types.UID) bool {
 		t.Fatal(err)
 	}
 	d := Decide(o)
-	if d.Verb == Nothing {
+	if d.Action == Nothing {
 		return false
 	}
-	if d.Verb == Delete {
+	if d.Action == Delete {
 		if len(o.owners(Solid)) > 0 || len(o.Owners) == 0 || o.Deleting {
 			t.Fatalf("%s is deleted although %+v", uid, o)
 		}
@@ -99,7 +99,7 @@ func (m model) settle(t *rapid.T) {
 	for budget := 50 * (len(m) + 1); budget > 0; budget-- {
 		var busy []types.UID
 		for _, uid := range m.uids() {
-			if o, _, _ := observe(m, m[uid]); Decide(o).Verb != Nothing {
+			if o, _, _ := observe(m, m[uid]); Decide(o).Action != Nothing {
 				busy = append(busy, uid)
 			}
 		}

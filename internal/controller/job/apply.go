@@ -119,7 +119,7 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 		}
 		return err
 	}
-	discardFailed := c.each(ctx, d.DeleteUncounted, func(p *corev1.Pod) error {
+	discardFailed := c.each(ctx, d.DeleteWithoutCounting, func(p *corev1.Pod) error {
 		if err := c.removeFinalizer(ctx, job, p); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -206,7 +206,7 @@ func (c *Controller) removeFinalizers(ctx context.Context, job *batchv1.Job, pod
 }
 
 // countRemovedFinalizers moves pods to the counters as soon as their finalizers are removed. With a short batch
-// period the next list of pods is near, and its write moves them.
+// period the next status write that lists terminated pods is due soon, and moves these too.
 func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, removed []*corev1.Pod) error {
 	if c.options.SyncBatchPeriod <= minStatusDelay {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// create creates pods in batches of 1, 2, 4 …, and stops after the first batch with an error: what the server refuses
-// one pod for, it refuses the next hundred for. A Job whose batches succeeded goes on with the size that it had
+// create creates pods in batches of 1, 2, 4 …, and stops after the first batch with an error: an error for
+// one pod, such as a quota, would most likely hit the others too. A Job whose batches succeeded goes on with the size that it had
 // reached. It returns how many pods were created.
 func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
 	var size int

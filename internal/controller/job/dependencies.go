@@ -39,8 +39,8 @@ func (w *dependencyIndex) set(job types.NamespacedName, awaits []string) {
 	}
 }
 
-// end records that a Job has finished. An informer shows changes of Jobs in their order, so those that it shows as
-// waiting did so before.
+// end records that a Job has finished. The informer delivers changes in their order, so every Job that is
+// indexed as waiting began to wait before.
 func (w *dependencyIndex) end(job *batchv1.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +136,7 @@ func (c *Controller) storedJob(ctx context.Context, key types.NamespacedName) (*
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for Job %s: %w", key, err)
+		return nil, fmt.Errorf("getting Job %s: %w", key, err)
 	}
 	return stored, nil
 }

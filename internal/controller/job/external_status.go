@@ -34,7 +34,7 @@ type externalStatus struct {
 	needsConfirm bool
 }
 
-// observe takes in the Job that the next decision is about.
+// observe records the Job that the next decision is about.
 func (f *externalStatus) observe(job *batchv1.Job) {
 	known := f.last != nil && (f.last.ResourceVersion == job.ResourceVersion || equality.Semantic.DeepEqual(f.last.Status, job.Status))
 	f.last = job

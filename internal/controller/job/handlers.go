@@ -58,7 +58,7 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 func (c *Controller) jobGone(job *batchv1.Job) {
 	c.gone.Add(job.UID, nil)
 	c.selectorIndex.remove(job)
-	// The cache goes first: a sync under way stops when it finds that.
+	// Drop the pods first: a sync in progress checks IsOpen and stops.
 	for _, p := range c.podCache.forget(job.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
@@ -106,7 +106,7 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 		c.loop.Queue.Add(key)
 	}
 	if c.podCache.isLimited(job, pod) {
-		c.loop.Queue.Add(key) // It may be one too many, though the controller has counted it itself.
+		c.loop.Queue.Add(key) // It may exceed the limit, though the controller itself wrote this version.
 	}
 }
 

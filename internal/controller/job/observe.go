@@ -49,7 +49,7 @@ func (c *Controller) observePods(ctx context.Context, obs *core.Observation) err
 func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 	fresh, err := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
 	if err != nil {
-		return fmt.Errorf("asking for Job %s/%s: %w", job.Namespace, job.Name, err)
+		return fmt.Errorf("getting Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	if fresh.UID != job.UID || fresh.ResourceVersion != job.ResourceVersion {
 		return fmt.Errorf("job %s/%s has changed and is not cached yet", job.Namespace, job.Name)
@@ -64,7 +64,7 @@ func (c *Controller) getNewest(ctx context.Context, job *batchv1.Job, pods []*co
 		stored, err := c.storedPod(ctx, p)
 		switch {
 		case err != nil:
-			return fmt.Errorf("asking for pod %s/%s: %w", p.Namespace, p.Name, err)
+			return fmt.Errorf("getting pod %s/%s: %w", p.Namespace, p.Name, err)
 		case stored == nil || stored.UID != p.UID:
 			c.podCache.Gone(p.UID)
 		default:

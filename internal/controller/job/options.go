@@ -40,8 +40,8 @@ type Options struct {
 	// FailedPodsLimit bounds the failed pods that are kept of a Job without the annotation; nil keeps all.
 	FailedPodsLimit *int
 
-	// PodsTakeTurns is core.Settings.PodsTakeTurns.
-	PodsTakeTurns bool
+	// QueuedPodsAreNotPending is core.Settings.QueuedPodsAreNotPending.
+	QueuedPodsAreNotPending bool
 
 	// Registerer takes the controller's metrics; nil leaves them unregistered.
 	Registerer prometheus.Registerer
@@ -85,7 +85,7 @@ func (o Options) settings() core.Settings {
 		MaxUncountedPods:        o.MaxUncountedPods,
 		MaxPodCreateDelete:      o.MaxPodCreateDeletePerSync,
 		FailedPodsLimit:         o.FailedPodsLimit,
-		QueuedPodsAreNotPending: o.PodsTakeTurns,
+		QueuedPodsAreNotPending: o.QueuedPodsAreNotPending,
 	}
 }
 

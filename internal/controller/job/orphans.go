@@ -63,7 +63,7 @@ func (c *Controller) removeOrphanFinalizer(ctx context.Context, key types.Namesp
 func (c *Controller) isStillUncounted(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	uid, key, claimed := c.jobFor(pod)
 	if !claimed {
-		// The pod is controlled by an object that is not a Job, and so are its finalizers.
+		// Another kind of controller owns the pod: its finalizers are not removed here.
 		return metav1.GetControllerOfNoCopy(pod) != nil, nil
 	}
 	job := c.job(key)
@@ -74,7 +74,7 @@ func (c *Controller) isStillUncounted(ctx context.Context, pod *corev1.Pod) (boo
 		var err error
 		// The informer may lag, and a pod that loses its finalizer too early is never counted.
 		if job, err = c.client.Jobs().Get(ctx, key.Namespace, key.Name); err != nil && !apierrors.IsNotFound(err) {
-			return false, fmt.Errorf("asking for Job %s, which pod %s names as its owner: %w", key, pod.Name, err)
+			return false, fmt.Errorf("getting Job %s, which pod %s names as its owner: %w", key, pod.Name, err)
 		}
 		if err != nil || job.UID != uid {
 			c.gone.Add(uid, nil)

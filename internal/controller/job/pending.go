@@ -30,7 +30,7 @@ func (c *Controller) failPendingPod(ctx context.Context, job *batchv1.Job, s cor
 	ctx = context.WithoutCancel(ctx)
 	stored, err := c.storedPod(ctx, s.Pod)
 	if err != nil {
-		return fmt.Errorf("asking for pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
+		return fmt.Errorf("getting pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
 	}
 	if stored == nil || stored.UID != s.Pod.UID {
 		c.podCache.Gone(s.Pod.UID)

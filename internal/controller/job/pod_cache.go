@@ -47,7 +47,7 @@ func (x *podCache) isKept(job types.UID, p *corev1.Pod) bool {
 	return x.isRelevant(job, p) || x.isLimited(job, p)
 }
 
-// isLimited reports whether p is a counted failed pod of a Job that limits them.
+// isLimited reports whether p is a counted failed pod of a Job with the annotation failed-pods-limit.
 func (x *podCache) isLimited(job types.UID, p *corev1.Pod) bool {
 	if !core.CountedAsFailed(p) {
 		return false
@@ -57,7 +57,7 @@ func (x *podCache) isLimited(job types.UID, p *corev1.Pod) bool {
 	return limited && ref != nil && ref.UID == job
 }
 
-// setLimited takes in whether a Job has a limit for failed pods, and returns whether that is new.
+// setLimited records whether a Job has the annotation failed-pods-limit, and reports whether that changed.
 func (x *podCache) setLimited(job types.UID, limited bool) (changed bool) {
 	if limited {
 		_, before := x.limited.Swap(job, nil)
@@ -67,8 +67,8 @@ func (x *podCache) setLimited(job types.UID, limited bool) (changed bool) {
 	return before
 }
 
-// withKnownEnd returns newer with the phase in which the pod is known to have terminated. It may have been counted in
-// that before a node reports another: for an index, the status does not say which pod completed it.
+// withKnownEnd returns newer with the status in which the pod is known to have terminated. A terminal phase never
+// changes: the pod may have been counted by it already.
 func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
 	if !podstatus.IsTerminated(known) || known.Status.Phase == newer.Status.Phase {
 		return newer
@@ -78,7 +78,7 @@ func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
 	return newer
 }
 
-// observePod takes in what the informer shows of a pod that job controls or may adopt. It returns whether the Job
+// observePod records the cached version of a pod that job controls or may adopt. It returns whether the Job
 // needs a sync for that.
 func (x *podCache) observePod(job types.UID, p *corev1.Pod) (changed bool) {
 	x.mu.Lock()
@@ -99,7 +99,7 @@ func endedByItself(p *corev1.Pod) bool {
 	return podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
 }
 
-// drop takes in that a pod was deleted or does not matter any more. It returns whether the Job needs a sync for that.
+// drop records that a pod was deleted or does not matter any more. It returns whether the Job needs a sync for that.
 func (x *podCache) drop(p *corev1.Pod) (changed bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -111,7 +111,7 @@ func (x *podCache) drop(p *corev1.Pod) (changed bool) {
 	return x.ObserveDeletion(job, p)
 }
 
-// observeFinalizerRemoved takes in that the finalizer of a pod was removed, unless the informer has shown so already.
+// observeFinalizerRemoved records that the finalizer of a pod was removed, unless the informer has shown so already.
 func (x *podCache) observeFinalizerRemoved(pod types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -11,8 +11,8 @@ const minStatusDelay = 100 * time.Millisecond
 
 // statusPace spreads the status writes of one Job. The first terminated pod is listed at once, those that terminate
 // within a period of it together when that is over. What is listed moves to the counters soon after: on a cluster
-// once all finalizers are removed (Controller.countRemovedFinalizers), on one machine with the next list where that
-// is near. Changed numbers of active pods are stored with these writes, or alone once a period. With d for
+// once all finalizers are removed (Controller.countRemovedFinalizers), on one machine with the next list of terminated
+// pods, if it is due soon. Changed numbers of active pods are stored with these writes, or alone once a period. With d for
 // minStatusDelay:
 //
 //	list         list       numbers          list

@@ -58,12 +58,12 @@ type childSet[T Object] struct {
 	children map[types.UID]*Child[T]
 	// unknown are the names of children of which it is not known whether their creation succeeded.
 	unknown sets.Set[string]
-	// dropped are the children that were cached during the sync as deleted or as not needed any more: the
-	// answer to an earlier write must not bring them back. It is nil outside of a sync.
+	// dropped are the children of which the informer showed during the sync that they are deleted or not needed any
+	// more: the answer to an earlier write must not bring them back. It is nil outside of a sync.
 	dropped sets.Set[types.UID]
 }
 
-// NewChildren returns an empty cache. If c is nil, it uses the real clock.
+// NewChildren returns Children that knows of none. If c is nil, it uses the real clock.
 func NewChildren[T Object](rules Rules[T], c clock.PassiveClock) *Children[T] {
 	if rules.Keep == nil {
 		rules.Keep = func(types.UID, T) bool { return true }
@@ -149,15 +149,14 @@ func (c *Children[T]) Forget(parent types.UID) []Child[T] {
 	return list
 }
 
-// Known reports whether a child of the parent is cached or expected, or a sync of the parent is in progress.
+// Known reports whether a child of the parent is known or expected, or a sync of the parent is in progress.
 func (c *Children[T]) Known(parent types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.childrenByParent[parent] != nil
 }
 
-// Has reports whether anything is known of a child. Of one that the informer has shown as deleted or not needed any more
-// nothing is.
+// Has reports whether anything is known of a child. It returns false for a child that was deleted or is no longer needed.
 func (c *Children[T]) Has(uid types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +193,7 @@ func (c *Children[T]) drop(uid types.UID) {
 	delete(c.parents, uid)
 }
 
-// dropIfEmpty drops the set of a parent that has no cached or expected child and no sync in progress.
+// dropIfEmpty drops the set of a parent that has no known or expected child and no sync in progress.
 func (c *Children[T]) dropIfEmpty(parent types.UID) {
 	f := c.childrenByParent[parent]
 	if f != nil && f.dropped == nil && len(f.children) == 0 && len(f.unknown) == 0 {

@@ -15,14 +15,14 @@ import (
 )
 
 // Confirm reads live every child whose state is uncertain: one that may have been created, one that should be
-// cached by now, and one that is listed but not cached. Listed are the children in the parent's status, UID by name;
+// cached by now, and one that is listed although nothing is known of it. Listed are the children in the parent's status, UID by name;
 // a UID may be empty.
 func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resource client.Resource[T], listed map[string]types.UID) error {
 	uncertain := c.unconfirmed(parent.GetUID(), listed)
 	for _, name := range slices.Sorted(maps.Keys(uncertain)) {
 		found, err := resource.Get(ctx, parent.GetNamespace(), name)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("asking for %s %s/%s: %w", c.rules.Kind, parent.GetNamespace(), name, err)
+			return fmt.Errorf("getting %s %s/%s: %w", c.rules.Kind, parent.GetNamespace(), name, err)
 		}
 		exists := err == nil && metav1.IsControlledBy(found, parent)
 		if !exists || uncertain[name] != found.GetUID() {

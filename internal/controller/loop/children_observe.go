@@ -2,8 +2,8 @@ package loop
 
 import "k8s.io/apimachinery/pkg/types"
 
-// ObserveCached takes in the cached version of a child. It returns that version after Rules.Merge, and whether it is newer
-// than what was known. A new child whose creation was expected is not new.
+// ObserveCached records the cached version of a child. It returns that version after Rules.Merge, and whether it is newer
+// than what was known. A child that this controller was creating (Expect) is not new to it.
 func (c *Children[T]) ObserveCached(parent types.UID, cached T) (merged T, isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ func (c *Children[T]) observeNewCached(parent types.UID, cached T) (isNew bool) 
 	return !expected
 }
 
-// ObserveDeletion takes in that a child was removed from the informer's cache. It reports whether the child was known, or a
+// ObserveDeletion records that a child was removed from the informer's cache. It reports whether the child was known, or a
 // sync is in progress that may have used it.
 func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (isNew bool) {
 	c.mu.Lock()
@@ -82,7 +82,7 @@ func (c *Children[T]) Expect(parent types.UID, name string) {
 	}
 }
 
-// Refused takes in that the child of this name was certainly not created.
+// Refused records that the child of this name was certainly not created.
 func (c *Children[T]) Refused(parent types.UID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *Children[T]) Refused(parent types.UID, name string) {
 	}
 }
 
-// ObserveWrite takes in the server's answer to a write or a live read. It has no effect outside of a sync, or if the child
+// ObserveWrite records the server's answer to a write or a live read. It has no effect outside of a sync, or if the child
 // was removed from the informer's cache since the sync began.
 func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	c.mu.Lock()
@@ -120,7 +120,7 @@ func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	}
 }
 
-// Deleted takes in that the server has accepted the deletion of a child.
+// Deleted records that the server has accepted the deletion of a child.
 func (c *Children[T]) Deleted(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +129,7 @@ func (c *Children[T]) Deleted(uid types.UID) {
 	}
 }
 
-// Gone takes in that the server does not have a child any more.
+// Gone records that the server does not have a child any more.
 func (c *Children[T]) Gone(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -235,7 +235,7 @@ func TestAnOutcomeThatIsNotKnownStaysSoUntilTheServerHasAnswered(t *testing.T) {
 	children.Close(parentUID)
 	children.Open(parentUID)
 	server.err = errors.New("no answer")
-	if err := children.Confirm(t.Context(), job, server, nil); err == nil || err.Error() != "asking for Pod ns/p: no answer" {
+	if err := children.Confirm(t.Context(), job, server, nil); err == nil || err.Error() != "getting Pod ns/p: no answer" {
 		t.Errorf("the error is %v", err)
 	}
 	server.err = nil

@@ -164,10 +164,10 @@ func (p *Parents[T, S]) observeWrite(answer T) {
 func (p *Parents[T, S]) read(ctx context.Context, known T) error {
 	fresh, err := p.resource.Get(ctx, known.GetNamespace(), known.GetName())
 	if err != nil {
-		return fmt.Errorf("asking for %s %s: %w", p.kind, Key(known), err)
+		return fmt.Errorf("getting %s %s: %w", p.kind, Key(known), err)
 	}
 	if fresh.GetUID() != known.GetUID() {
-		return fmt.Errorf("asking for %s %s: another object has the name now", p.kind, Key(known))
+		return fmt.Errorf("getting %s %s: another object has the name now", p.kind, Key(known))
 	}
 	p.observeWrite(fresh)
 	return nil

@@ -13,7 +13,7 @@ type Latest[T Object] struct {
 	Confirmed bool
 }
 
-// ObserveWrite takes in the server's answer to a write or a live read.
+// ObserveWrite records the server's answer to a write or a live read.
 func (l *Latest[T]) ObserveWrite(answer T) {
 	l.Confirmed = true
 	var none T

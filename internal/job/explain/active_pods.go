@@ -77,7 +77,7 @@ func (w activePods) left() int {
 
 // waits returns the wait for pods that run and are not about to be deleted.
 func (w activePods) waits() []stintv1.JobWait {
-	staying := slices.DeleteFunc(slices.Clone(w.running), func(p *corev1.Pod) bool { return slices.Contains(w.DeleteUncounted, p) })
+	staying := slices.DeleteFunc(slices.Clone(w.running), func(p *corev1.Pod) bool { return slices.Contains(w.DeleteWithoutCounting, p) })
 	n := len(staying)
 	if n == 0 {
 		return nil

@@ -35,7 +35,7 @@ func newTopics(a *job.Assessment, about Circumstances) *topics {
 		concurrencyWait: concurrencyWait{job: a.Job, holders: about.Holders},
 		suspension:      suspension{job: a.Job, terminating: len(a.Active) + len(a.Terminating)},
 		dependencies:    dependencies{job: a.Job, awaited: a.UnmetDependencies},
-		scaleDown:       scaleDown{pods: a.DeleteUncounted},
+		scaleDown:       scaleDown{pods: a.DeleteWithoutCounting},
 		refusal:         newRefusal(a, about),
 		delay:           newDelay(a, idle),
 		terminating:     terminatingPods{pods: a.Terminating, now: a.Now, replaced: idle && a.Wanted > 0},

@@ -1,4 +1,4 @@
-// Package runtime is the seam between the life cycle of a pod (internal/node) and what runs its containers
+// Package runtime is the interface between the life cycle of a pod (internal/node) and what runs its containers
 // (internal/node/process today, CRI later).
 //
 // A runtime holds no API state. It starts a container, signals it, and reports how it ended; it keeps what it knows
@@ -63,7 +63,7 @@ type Container struct {
 	// CPUMilliRequest weighs the container against others when CPU is short.
 	CPUMilliRequest int64 `json:"cpuMilliRequest,omitempty"`
 
-	// User is whom it runs as; nil is root where Root is set, and the user of the runtime else.
+	// User is the user to run as; nil is root if Root is set, else the user who runs the runtime.
 	User *User `json:"user,omitempty"`
 	// NoNewPrivileges keeps set-user-ID programs from gaining rights.
 	NoNewPrivileges bool `json:"noNewPrivileges,omitempty"`
@@ -99,7 +99,7 @@ type Root struct {
 	HostIPC bool `json:"hostIPC,omitempty"`
 	// SharePIDs has it share process ids with the other containers of its pod that do.
 	SharePIDs bool `json:"sharePIDs,omitempty"`
-	// Sysctls are kernel parameters for which IsIPCSysctl.
+	// Sysctls are kernel parameters for which IsIPCSysctl is true.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 }
 
@@ -110,7 +110,7 @@ type Instruction struct {
 	K      uint32
 }
 
-// User is whom a container runs as.
+// User is the user that a container runs as.
 type User struct {
 	UID    uint32   `json:"uid"`
 	GID    uint32   `json:"gid"`
@@ -128,7 +128,7 @@ type Mount struct {
 	// once a pod.
 	Tmpfs     bool  `json:"tmpfs,omitempty"`
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
-	// Group has its files, if it is not 0.
+	// Group is the group that owns its files, if it is not 0.
 	Group uint32 `json:"group,omitempty"`
 }
 
@@ -138,7 +138,7 @@ type State string
 const (
 	// Running has a live process tree.
 	Running State = "Running"
-	// Exited has none, and never will again.
+	// Exited has no process left, and never gets one again.
 	Exited State = "Exited"
 )
 
@@ -154,9 +154,9 @@ type Status struct {
 	// ExitCode is the process's own, or 128 + Signal.
 	ExitCode int32 `json:"exitCode"`
 	Signal   int32 `json:"signal,omitempty"`
-	// OOMKilled: the kernel ended it for want of memory.
+	// OOMKilled: the kernel's OOM killer killed it.
 	OOMKilled bool `json:"oomKilled,omitempty"`
-	// StartError says why no process came to be. ExitCode is 128 then, not 127 or 126 as from a shell.
+	// StartError says why the process could not be started. ExitCode is 128 then, not 127 or 126 as from a shell.
 	StartError string `json:"startError,omitempty"`
 	// Lost: the host process died and took the container with it; the exit code is not known.
 	Lost bool `json:"lost,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// enter moves the thread into a mount namespace for the rest of the job.
+// enter moves the thread into a mount namespace for the rest of the task.
 func (t *thread) enter(ns *os.File) error {
 	t.addUndo(func() error { return setns(t.sandbox.views.base, unix.CLONE_NEWNS) })
 	return setns(ns, unix.CLONE_NEWNS)

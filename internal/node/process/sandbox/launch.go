@@ -39,7 +39,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	if err := l.refuse(); err != nil {
 		return nil, err
 	}
-	jobs := (chan<- *job)(b.jobs)
+	jobs := (chan<- *task)(b.jobs)
 	if c.NoNewPrivileges && c.Root == nil {
 		var err error
 		if jobs, err = b.lockedThreads(); err != nil {

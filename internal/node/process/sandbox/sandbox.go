@@ -55,7 +55,7 @@ type Sandbox struct {
 	info      runtime.Info
 	null      *os.File
 
-	jobs, lockedJobs chan *job
+	jobs, lockedJobs chan *task
 	// lockedOnce starts the threads for containers that may not gain privileges.
 	lockedOnce sync.Once
 
@@ -72,8 +72,8 @@ func Open(config Config) (*Sandbox, error) {
 	b := &Sandbox{
 		config:     config,
 		null:       null,
-		jobs:       make(chan *job),
-		lockedJobs: make(chan *job),
+		jobs:       make(chan *task),
+		lockedJobs: make(chan *task),
 		tmpfs:      map[types.UID][]string{},
 	}
 	if err := b.openCgroups(); err != nil {

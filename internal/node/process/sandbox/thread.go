@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// job is work for a thread: a fork, or what else must happen in the threads' namespaces.
-type job struct {
+// task is work for a thread: a fork, or what else must happen in the threads' namespaces.
+type task struct {
 	do   func(*thread) error
 	done chan error
 }
@@ -22,14 +22,14 @@ type thread struct {
 }
 
 // run makes a thread do the work and waits for it.
-func run(jobs chan<- *job, do func(*thread) error) error {
-	j := &job{do: do, done: make(chan error, 1)}
+func run(jobs chan<- *task, do func(*thread) error) error {
+	j := &task{do: do, done: make(chan error, 1)}
 	jobs <- j
 	return <-j.done
 }
 
 // startThreads starts the threads that work on jobs. If locked, they and their children cannot gain privileges.
-func (b *Sandbox) startThreads(jobs <-chan *job, locked bool) error {
+func (b *Sandbox) startThreads(jobs <-chan *task, locked bool) error {
 	for range threadCount() {
 		if err := b.startThread(jobs, locked); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (b *Sandbox) startThreads(jobs <-chan *job, locked bool) error {
 	return nil
 }
 
-func (b *Sandbox) startThread(jobs <-chan *job, locked bool) error {
+func (b *Sandbox) startThread(jobs <-chan *task, locked bool) error {
 	ready := make(chan error, 1)
 	go func() {
 		goruntime.LockOSThread()
@@ -87,7 +87,7 @@ func dropInheritable() error {
 	return unix.Capset(&header, &data[0])
 }
 
-func (t *thread) work(jobs <-chan *job, locked bool) {
+func (t *thread) work(jobs <-chan *task, locked bool) {
 	for j := range jobs {
 		err := j.do(t)
 		back := t.undoAll()
@@ -116,7 +116,7 @@ func (t *thread) undoAll() error {
 }
 
 // lockedThreads returns the jobs of threads that cannot gain privileges. It starts them at first use.
-func (b *Sandbox) lockedThreads() (chan<- *job, error) {
+func (b *Sandbox) lockedThreads() (chan<- *task, error) {
 	var err error
 	b.lockedOnce.Do(func() { err = b.startThreads(b.lockedJobs, true) })
 	return b.lockedJobs, err

@@ -30,7 +30,7 @@ func (v verdict) key() string { return fmt.Sprint(v) }
 // always is a verdict that does not depend on arguments.
 func always(action Action) verdict { return verdict{otherwise: action} }
 
-// draft is a verdict to which rules are added. settled is whether a rule without conditions has decided it.
+// draft is a verdict to which rules are added. decided is set once a rule without conditions was added: later rules have no effect.
 type draft struct {
 	verdict
 	decided bool
