@@ -17,7 +17,6 @@ var dialect = []struct {
 	{words("recollections?"), `"state"`},
 	{words("rubbish"), `"deferred removal", or what it is that is removed`},
 	{words("hindrances?", "hindered"), `"waiting reason" or "start failure"`},
-	{words("informer shows", "shown by the informer", "informer has shown"), `"cached"`},
 }
 
 // words matches any of these patterns as whole words, in any case, across the lines of a comment.

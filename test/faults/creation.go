@@ -47,8 +47,15 @@ var creation = []fault{
 	{
 		wrong: "A pod that vanished during a write comes back with the write's answer.",
 		file:  "internal/controller/loop/children_observe.go",
-		old:   " || f.ended.Has(uid) {",
+		old:   " || f.dropped.Has(uid) {",
 		new:   " {",
+		tests: "./internal/controller/loop",
+	},
+	{
+		wrong: "A pod that is shown as counted before its last write is answered is awaited, and the server asked for it.",
+		file:  "internal/controller/loop/children_observe.go",
+		old:   "		c.dropCached(parent, uid)\n	}\n	return cached, isNew\n",
+		new:   "		c.drop(uid)\n	}\n	return cached, isNew\n",
 		tests: "./internal/controller/loop",
 	},
 }

@@ -24,6 +24,13 @@ var deletions = []fault{
 		tests: "./internal/controller/ttl -run ^TestWhatHappensWhileAJobIsAboutToBeDeleted$",
 	},
 	{
+		wrong: "A failed pod that was deleted counts as left until the informer shows it, and an older one is deleted for it.",
+		file:  "internal/controller/job/pod_cache.go",
+		old:   "if !child.Deleted && x.isLimited(obs.Job.UID, child.Newest) {",
+		new:   "if x.isLimited(obs.Job.UID, child.Newest) {",
+		tests: "./internal/controller/job -run ^TestARemovedPodIsNotLeft$",
+	},
+	{
 		wrong: "What could not be done is not tried again.",
 		file:  "internal/controller/loop/queue.go",
 		old:   "		q.AddRateLimited(key)\n",

@@ -21,7 +21,7 @@ var known = []fault{
 		wrong: "The pods of a Job that is gone keep their finalizers (kubernetes/kubernetes#109429).",
 		file:  "internal/controller/job/orphans.go",
 		old:   "	if err != nil || needed {\n		return err\n	}\n",
-		new:   "	if err != nil || isStillUncounted || metav1.GetControllerOf(pod) != nil {\n		return err\n	}\n",
+		new:   "	if err != nil || needed || metav1.GetControllerOf(pod) != nil {\n		return err\n	}\n",
 		tests: "./internal/controller/job/model -run ^TestNoPodOfADeletedJobKeepsItsFinalizer$",
 	},
 	{
@@ -83,8 +83,8 @@ var known = []fault{
 	{
 		wrong: "An end is measured before its status is stored (kubernetes/kubernetes#112873).",
 		file:  "internal/controller/job/apply.go",
-		old:   "		if err := c.store(ctx, job, next, patience); err != nil {\n			return errors.Join(failed",
-		new:   "		if err := c.store(ctx, job, next, patience); err != nil {\n			c.metrics.counted(job, d.Counts)\n			return errors.Join(failed",
+		old:   "		if err := c.store(ctx, job, next, urgency); err != nil {\n			return errors.Join(failed",
+		new:   "		if err := c.store(ctx, job, next, urgency); err != nil {\n			c.metrics.counted(job, d.Counts)\n			return errors.Join(failed",
 		tests: "./internal/controller/job/model -run ^TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict$",
 	},
 	{

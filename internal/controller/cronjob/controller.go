@@ -60,9 +60,11 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 // Run runs the controller until ctx ends, and returns when its last write has.
 func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx, c.syncs, c.sync) }
 
+// sync finishes what it has begun even if ctx ends: a write that is cancelled may have happened all the same.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
+	ctx = context.WithoutCancel(ctx)
 	if key == orphanedHeldRuns(key.Namespace) {
-		return c.resumeOrphanedHeldRuns(context.WithoutCancel(ctx), key)
+		return c.resumeOrphanedHeldRuns(ctx, key)
 	}
 	return c.cronJobs.Sync(ctx, key, c.decide)
 }

@@ -40,7 +40,7 @@ func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 	if !equality.Semantic.DeepEqual(next, cj.Status) {
 		changed := cj.DeepCopy()
 		changed.Status = next
-		if err := c.cronJobs.UpdateStatus(ctx, changed); err != nil {
+		if _, err := c.cronJobs.UpdateStatus(ctx, changed); err != nil {
 			return errors.Join(failed, err)
 		}
 	}

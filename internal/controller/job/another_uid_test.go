@@ -11,23 +11,41 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// showing is a controller whose informers show these objects, and tell of no change.
+// informers is a client that has informers and no server.
+type informers struct{ jobs, pods cache.SharedIndexInformer }
+
+type informer[T client.Object] struct {
+	client.Resource[T]
+	cached cache.SharedIndexInformer
+}
+
+func (i informer[T]) Informer() cache.SharedIndexInformer { return i.cached }
+
+func (i informers) Jobs() client.Resource[*batchv1.Job] {
+	return informer[*batchv1.Job]{cached: i.jobs}
+}
+func (i informers) Pods() client.Resource[*corev1.Pod]                  { return informer[*corev1.Pod]{cached: i.pods} }
+func (i informers) ResultSlices() client.Resource[*stintv1.ResultSlice] { return nil }
+
+// showing makes a controller whose informers show these objects and call no handler.
 func showing(t *testing.T, objects ...runtime.Object) *Controller {
 	t.Helper()
-	o := Options{FailedPodsLimit: ptr.To(0)}.withDefaults()
-	c := &Controller{options: o, failed: newFailedPods(), dependencyIndex: newDependencyIndex(), loop: loop.New("test", o.Clock),
+	c := New(informers{
 		jobs: cache.NewSharedIndexInformer(&cache.ListWatch{}, &batchv1.Job{}, 0, cache.Indexers{}),
-		pods: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})}
+		pods: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{}),
+	}, nil, Options{FailedPodsLimit: ptr.To(0)})
 	t.Cleanup(c.loop.Queue.ShutDown)
 	for _, o := range objects {
-		informer := c.jobs
+		informer := c.jobInformer
 		if _, isPod := o.(*corev1.Pod); isPod {
-			informer = c.pods
+			informer = c.podInformer
 		}
 		if err := informer.GetStore().Add(o); err != nil {
 			t.Fatal(err)
@@ -56,20 +74,22 @@ func TestFailedPodsAreKeptOfTheJobThatLimitsThemAndNoOther(t *testing.T) {
 			c := showing(t)
 			if tt.job != nil {
 				c = showing(t, tt.job)
+				c.jobAdded(tt.job)
 			}
 			p := version("1", core.RemoveFinalizer, func(p *corev1.Pod) {
 				p.Namespace, p.Status.Phase = "default", corev1.PodFailed
 				p.OwnerReferences = []metav1.OwnerReference{core.ControllerRef(jobOf("1"))}
 			})
-			c.observeFailedPod(p)
-			if n := len(c.failed.of("1")) + len(c.failed.of("2")); n != tt.kept {
+			c.podCached(nil, p)
+			if n := len(c.podCache.failed("1")) + len(c.podCache.failed("2")); n != tt.kept {
 				t.Errorf("%d pods are kept, want %d", n, tt.kept)
 			}
 		})
 	}
 }
 
-// What ended for a Job that waited does not count for another of its name, which may be made while the watch is broken.
+// A dependency that finished for a waiting Job does not count for another Job of its name, which may be created while
+// the watch is broken.
 func TestAJobDoesNotInheritWhatEndedForAnotherOfItsName(t *testing.T) {
 	waits := func(uid types.UID) *batchv1.Job {
 		return wrappers.FromJob(jobOf(uid)).Annotation(core.DependsOn, "dep").Obj()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,26 +22,27 @@ import (
 // maxPodWrites bounds the writes to pods of one Job that are under way at the same time.
 const maxPodWrites = 32
 
-// apply carries a decision out. The order matters: status after the pods it speaks of, finalizers after the status that
-// counts them, events and metrics after what they tell.
+// apply carries out a decision. The order matters: the status is stored after the writes to the pods that it counts
+// as active, finalizers are removed after the status that lists their pods, and events and metrics come after what
+// they report.
 func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decision) error {
 	if err := c.adoptAndRelease(ctx, job, d); err != nil {
 		return err
 	}
 	outcome, failed := c.changePods(ctx, job, d)
 	failed = errors.Join(failed, c.failPending(ctx, job, d.FailPending))
-	next, patience := d.Status(outcome)
+	next, urgency := d.Status(outcome)
 	if d.Requeue || len(d.Events) > 0 {
-		patience = core.Immediate
+		urgency = core.Immediate
 	}
-	waits := next != nil && c.postpone(job, patience)
-	if waits && patience == core.Batched {
+	waits := next != nil && c.postpone(job, urgency)
+	if waits && urgency == core.Batched {
 		return failed
 	}
 	pods := d.FinalizersToRemove(outcome)
 	recorded := c.results.StartRecording(ctx, job, pods)
 	if next != nil && !waits {
-		if err := c.store(ctx, job, next, patience); err != nil {
+		if err := c.store(ctx, job, next, urgency); err != nil {
 			return errors.Join(failed, err, recorded(false))
 		}
 		for _, e := range d.Events {
@@ -49,25 +51,25 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		c.metrics.counted(job, d.Counts)
 	}
 	c.metrics.countPolicyActions(d.Counts.PolicyActions)
-	var released []*corev1.Pod
+	var removed []*corev1.Pod
 	err := recorded(true)
 	if err == nil {
-		released, err = c.release(ctx, job, pods)
+		removed, err = c.removeFinalizers(ctx, job, pods)
 	}
 	if err == nil {
 		err = c.results.Prune(ctx, job)
 	}
 	if !d.Requeue {
-		err = errors.Join(err, c.countRemovedFinalizers(ctx, job, released))
+		err = errors.Join(err, c.countRemovedFinalizers(ctx, job, removed))
 	}
-	return errors.Join(failed, err, c.removeFailed(ctx, job, d.DeleteFailed))
+	return errors.Join(failed, err, c.deleteFailed(ctx, job, d.DeleteFailed))
 }
 
-// adoptAndRelease adopts pods and lets go of others.
+// adoptAndRelease adopts pods and releases others.
 func (c *Controller) adoptAndRelease(ctx context.Context, job *batchv1.Job, d core.Decision) error {
 	if len(d.Adopt) > 0 {
-		// A Job that is being deleted or is another one by now must not get hold of pods that then go with it, and one
-		// with a newer status may have adopted and counted them already.
+		// A Job that is being deleted, or that another one of its name has replaced, must not adopt pods that are
+		// then deleted with it. One with a newer status may have adopted and counted them already.
 		if err := c.confirm(ctx, job); err != nil {
 			return fmt.Errorf("adopting pods: %w", err)
 		}
@@ -88,13 +90,13 @@ func (c *Controller) adoptAndRelease(ctx context.Context, job *batchv1.Job, d co
 	}))
 }
 
-// countedOf returns those of pods that the status lists: they count, whoever has them by now.
+// countedOf returns those of pods that the status lists: they stay counted when the Job releases them.
 func countedOf(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
 	counted := sets.New(core.Listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !counted.Has(p.UID) })
 }
 
-// changePods creates and removes pods and tells what came of it.
+// changePods creates and deletes pods and returns the outcome.
 func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.Decision) (core.Outcome, error) {
 	o := core.Outcome{}
 	var createFailed error
@@ -106,7 +108,7 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 	}
 	var mu sync.Mutex
 	remove := func(p *corev1.Pod) error {
-		gone, err := c.remove(ctx, job, p)
+		gone, err := c.deletePod(ctx, job, p)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
@@ -130,14 +132,13 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 	return o, errors.Join(createFailed, discardFailed, deleteFailed)
 }
 
-// remove tells a pod to end, or that it is gone.
-func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (gone bool, err error) {
+// deletePod deletes a pod. Gone means that there was none to delete.
+func (c *Controller) deletePod(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (gone bool, err error) {
 	err = c.client.Pods().Delete(context.WithoutCancel(ctx), p, client.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
 		return false, fmt.Errorf("deleting pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	c.failed.remove(p.UID)
 	if err != nil {
 		c.podCache.Gone(p.UID)
 		return true, nil
@@ -147,34 +148,45 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 	return false, nil
 }
 
-// store writes the status. A conflict means that somebody changed the Job: then the decision was made on old news, and
-// the next one sees the change.
-func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus, patience core.WriteUrgency) error {
+// store writes the status. A conflict means that the Job was changed and the decision is outdated; the next one sees
+// the change.
+func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus, urgency core.WriteUrgency) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	changed := job.DeepCopy()
 	changed.Status = *next
-	written, err := c.client.Jobs().UpdateStatus(context.WithoutCancel(ctx), changed)
-	if err != nil {
-		return fmt.Errorf("storing the status of Job %s/%s: %w", job.Namespace, job.Name, err)
+	stored, err := c.jobs.UpdateStatus(context.WithoutCancel(ctx), changed)
+	if errors.Is(err, loop.ErrOutdated) {
+		// The informer will soon show the newer version, so ErrOutdated, which costs a live read, is not returned.
+		return fmt.Errorf("storing the status of Job %s: it has changed meanwhile", loop.Key(job))
 	}
-	c.stateStore.observeWrite(written, c.options.Clock.Now(), patience)
+	if err != nil {
+		return err
+	}
+	c.jobs.Update(stored, func(s *jobState) {
+		s.externalStatus.last = stored
+		s.statusPace.observeWrite(c.options.Clock.Now(), urgency)
+	})
 	return nil
 }
 
-// postpone puts off a status write that may wait, in the hope that there is more to store soon.
-func (c *Controller) postpone(job *batchv1.Job, patience core.WriteUrgency) bool {
-	left := c.stateStore.postpone(job.UID, c.options.Clock.Now(), patience)
+// postpone reports whether a status write has to wait, so that one write stores several changes. It requeues the Job
+// for then.
+func (c *Controller) postpone(job *batchv1.Job, urgency core.WriteUrgency) bool {
+	now, left := c.options.Clock.Now(), time.Duration(0)
+	c.jobs.Update(job, func(s *jobState) {
+		left = s.statusPace.due(now, periodFor(c.options.SyncBatchPeriod, s.pods), urgency).Sub(now)
+	})
 	if left > 0 {
 		c.loop.Queue.AddAfter(loop.Key(job), left)
 	}
 	return left > 0
 }
 
-// release takes the finalizer off pods that the stored status accounts for and whose results are kept, and returns those
-// that have lost it. The counters may take them a little later.
-func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (released []*corev1.Pod, err error) {
+// removeFinalizers removes the finalizers of pods that the stored status lists and whose results are kept, and returns the
+// pods that have lost theirs. They move to the counters a little later.
+func (c *Controller) removeFinalizers(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (removed []*corev1.Pod, err error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -187,19 +199,20 @@ func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*core
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		released = append(released, p)
+		removed = append(removed, p)
 		return nil
 	})
-	return released, err
+	return removed, err
 }
 
-// countRemovedFinalizers counts pods as soon as they are released, where the next list, which could do it along, is not near.
-func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, released []*corev1.Pod) error {
+// countRemovedFinalizers moves pods to the counters as soon as their finalizers are removed. With a short batch
+// period the next list of pods is near, and its write moves them.
+func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, removed []*corev1.Pod) error {
 	if c.options.SyncBatchPeriod <= minStatusDelay {
 		return nil
 	}
-	job = c.stateStore.newest(job)
-	next := core.MoveToCounters(&job.Status, released)
+	job = c.jobs.Newest(job)
+	next := core.MoveToCounters(&job.Status, removed)
 	if next == nil {
 		return nil
 	}
@@ -217,13 +230,13 @@ func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *c
 	}
 	err := c.modify(ctx, job, p, core.RemoveFinalizer)
 	if err == nil {
-		// Where the pod went with its last finalizer, what modify got back still shows it.
-		c.podCache.release(p.UID)
+		// The answer to the removal of the last finalizer of a deleted pod may still show it.
+		c.podCache.observeFinalizerRemoved(p.UID)
 	}
 	return err
 }
 
-// modify changes a pod and takes the answer into the cache.
+// modify changes a pod and observes the answer.
 func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod, change func(*corev1.Pod)) error {
 	changed, err := c.client.Pods().Modify(context.WithoutCancel(ctx), p, change)
 	if apierrors.IsNotFound(err) {
@@ -238,8 +251,8 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 	return nil
 }
 
-// each does the same to all pods, several at a time, and returns what went wrong. Once ctx ends no more are begun, but
-// those under way are finished: the next controller must not find a pod appear that it could not see.
+// each calls do for all pods, several at a time, and returns all errors. Once ctx ends no call begins, but those
+// under way finish: no pod may appear after the next controller has listed the pods.
 func (c *Controller) each(ctx context.Context, pods []*corev1.Pod, do func(*corev1.Pod) error) error {
 	errs := make([]error, len(pods))
 	var group sync.WaitGroup

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +18,10 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-// deletedJobCacheSize is how many Jobs are known to be gone, so that nobody has to ask about each of their pods.
+// deletedJobCacheSize is how many deleted Jobs are remembered, so that not every pod of theirs costs a live read.
 const deletedJobCacheSize = 1000
 
-// Client is what the controller asks of an API server.
+// Client is the part of an API server that the controller uses.
 type Client interface {
 	Jobs() client.Resource[*batchv1.Job]
 	Pods() client.Resource[*corev1.Pod]
@@ -34,19 +35,20 @@ type Controller struct {
 	options  Options
 	metrics  *metrics
 
-	jobs, pods cache.SharedIndexInformer
+	jobInformer, podInformer cache.SharedIndexInformer
 
 	loop            *loop.Loop
+	jobs            *loop.Parents[*batchv1.Job, jobState]
 	podCache        *podCache
-	failed          *failedPods
 	selectorIndex   *selectorIndex
 	dependencyIndex *dependencyIndex
-	stateStore      *stateStore
 	results         *resultslice.Store
-	// gone are UIDs of Jobs that are no more.
+	// gone has the UIDs of deleted Jobs.
 	gone *lru.Cache
 
-	// orphans are pods with the finalizer that no Job may need any more.
+	// allFailedFound is set once findAllFailed has run.
+	allFailedFound atomic.Bool
+	// orphans has the pods with the tracking finalizer that perhaps no Job will count.
 	orphans loop.Queue
 }
 
@@ -55,21 +57,22 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	o = o.withDefaults()
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
-		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		failed: newFailedPods(), selectorIndex: newClaims(), dependencyIndex: newDependencyIndex(), stateStore: newStateStore(o.SyncBatchPeriod), gone: lru.New(deletedJobCacheSize),
+		jobInformer: c.Jobs().Informer(), podInformer: c.Pods().Informer(),
+		selectorIndex: newSelectorIndex(), dependencyIndex: newDependencyIndex(), gone: lru.New(deletedJobCacheSize),
 		loop: loop.New("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
 	jc.podCache = newPodCache(jc.selectorIndex.matches, o.Clock)
+	jc.jobs = loop.NewParents[*batchv1.Job, jobState](jc.loop, "Job", c.Jobs(), jc.podCache)
 	var err error
 	jc.metrics, err = newMetrics(o.Registerer)
 	jc.results = resultslice.New(c, resultslice.Options{Max: *o.MaxResults, Clock: o.Clock, Lost: jc.metrics.resultsLost})
 	jc.loop.FailStart(err)
-	jc.loop.Watch(jc.jobs, jc.jobHandler())
-	jc.loop.Watch(jc.pods, jc.podHandler())
+	jc.loop.Watch(jc.jobInformer, jc.jobHandler())
+	jc.loop.Watch(jc.podInformer, jc.podHandler())
 	return jc
 }
 
-// Run works until ctx ends and returns when the last write has.
+// Run syncs Jobs until ctx ends and returns after the last write.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.orphans.ShutDown()
 	if ready, err := c.loop.Ready(ctx); !ready {
@@ -78,7 +81,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.findAllOrphans()
 	c.findAllFailed()
 	var orphans sync.WaitGroup
-	orphans.Go(func() { c.orphans.Run(ctx, c.options.ConcurrentSyncs, c.releaseOrphan) })
+	orphans.Go(func() { c.orphans.Run(ctx, c.options.ConcurrentSyncs, c.removeOrphanFinalizer) })
 	err := c.loop.Run(ctx, c.options.ConcurrentSyncs, c.syncAfterPause)
 	orphans.Wait()
 	return err
@@ -86,5 +89,5 @@ func (c *Controller) Run(ctx context.Context) error {
 
 // job returns what the informer shows under key, or nil.
 func (c *Controller) job(key types.NamespacedName) *batchv1.Job {
-	return loop.Cached[*batchv1.Job](c.jobs, key)
+	return loop.Cached[*batchv1.Job](c.jobInformer, key)
 }

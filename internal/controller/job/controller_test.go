@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// newJob makes a Job of one pod; changes make it another.
+// newJob makes a Job of one pod and applies changes to its spec.
 func newJob(name string, changes ...func(*batchv1.JobSpec)) *batchv1.Job {
 	j := wrappers.MakeJob(name).NodeName("node").Command("true").Obj()
 	for _, change := range changes {
@@ -34,7 +34,7 @@ func quick() job.Options {
 	return job.Options{PodFailureBackoff: time.Millisecond, MaxPodFailureBackoff: 5 * time.Millisecond}
 }
 
-func TestFinishedJobsTellHow(t *testing.T) {
+func TestFinishedJobsShowHowTheyEnded(t *testing.T) {
 	index := func(p *corev1.Pod) string { return p.Annotations[batchv1.JobCompletionIndexAnnotation] }
 	tests := map[string]struct {
 		job    *batchv1.Job

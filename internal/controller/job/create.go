@@ -8,13 +8,15 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// create makes pods in batches of 1, 2, 4 …, and stops after the first batch with an error: what one pod is refused
-// for, the next hundred are too. A Job whose batches went well goes on with the size it had reached. It returns how many
-// pods there are.
+// create creates pods in batches of 1, 2, 4 …, and stops after the first batch with an error: what the server refuses
+// one pod for, it refuses the next hundred for. A Job whose batches succeeded goes on with the size that it had
+// reached. It returns how many pods were created.
 func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
-	size := c.stateStore.batchSize(job.UID)
+	var size int
+	c.jobs.Update(job, func(s *jobState) { size = max(1, s.batch) })
 	for ; len(pods) > 0 && err == nil; size = min(2*size, maxPodWrites) {
 		batch := pods[:min(size, len(pods))]
 		pods = pods[len(batch):]
@@ -28,14 +30,21 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 		})
 		made += int(n.Load())
 	}
-	if err != nil {
-		size = 1
-		c.stateStore.createFailed(job.UID, c.options.Clock.Now(), err, made > 0)
-	} else {
-		c.stateStore.createSucceeded(job.UID)
-	}
-	c.stateStore.setBatchSize(job.UID, size)
+	c.jobs.Update(job, func(s *jobState) {
+		if s.batch = size; err == nil {
+			s.createBackoff = createBackoff{}
+			return
+		}
+		s.batch = 1
+		s.createBackoff.add(c.options.Clock.Now(), err, made > 0)
+	})
 	return made, err
+}
+
+// podFreed shortens the delay after failed creations: what one of the pods of the Job used, a quota for example, is
+// free again.
+func (c *Controller) podFreed(key types.NamespacedName, job types.UID) {
+	c.jobs.UpdateKnown(key, job, func(s *jobState) { s.createBackoff.resetDelay() })
 }
 
 func (c *Controller) createOne(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {

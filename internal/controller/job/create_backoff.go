@@ -6,29 +6,29 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// createBackoff are failures to create pods, one after the other.
+// createBackoff counts failures to create pods since the last success, and delays the next try.
 type createBackoff struct {
 	n    int
 	last time.Time
-	// namespaceTerminating: the last one said that there will be no pods any more.
+	// namespaceTerminating means that the last failure was for the deletion of the namespace: no pod can be created
+	// in it.
 	namespaceTerminating bool
-	// lastFailure is what the server said, nil before it has said anything since a pod was made or ended. It is lost with
-	// the controller: the next one measures anew.
+	// lastFailure is what the server has answered; nil if it has refused no pod since one was created or terminated.
+	// It is lost with the controller, and the next one starts without it.
 	lastFailure *core.CreateFailure
 }
 
 const (
-	// minCreateBackoff and maxCreateBackoff bound the pause after a refusal, which doubles with each further one.
+	// minCreateBackoff and maxCreateBackoff bound the delay after a failure. It doubles with each further one.
 	minCreateBackoff = time.Second
 	maxCreateBackoff = time.Minute
 )
 
-// add takes in that not all pods could be made, but some were where some is set.
+// add records that not all pods were created. Some means that some were.
 func (r *createBackoff) add(now time.Time, err error, some bool) {
 	r.n, r.last = r.n+1, now
 	r.namespaceTerminating = apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
@@ -46,10 +46,10 @@ func (r *createBackoff) add(now time.Time, err error, some bool) {
 	r.lastFailure = &core.CreateFailure{Since: since, Last: now, Message: status.Error()}
 }
 
-// resetDelay makes the pause the shortest again: what was refused may be possible now.
+// resetDelay makes the delay the shortest again: what the server refused may be possible now.
 func (r *createBackoff) resetDelay() { r.n, r.lastFailure = min(r.n, 1), nil }
 
-// until is the end of the pause.
+// until returns when the next pods may be created; zero is at once.
 func (r *createBackoff) until() time.Time {
 	if r.n == 0 {
 		return time.Time{}
@@ -57,30 +57,7 @@ func (r *createBackoff) until() time.Time {
 	return r.last.Add(min(minCreateBackoff<<min(r.n-1, 10), maxCreateBackoff))
 }
 
-// createFailed notes that the server did not make all pods for job, but some where some is set.
-func (m *stateStore) createFailed(job types.UID, now time.Time, err error, some bool) {
-	m.updateCreateBackoff(job, func(r *createBackoff) { r.add(now, err, some) })
-}
-
-// createSucceeded notes that the server makes pods for job.
-func (m *stateStore) createSucceeded(job types.UID) {
-	m.updateCreateBackoff(job, func(r *createBackoff) { *r = createBackoff{} })
-}
-
-// podFreed notes that what a pod of job took up is free again.
-func (m *stateStore) podFreed(job types.UID) { m.updateCreateBackoff(job, (*createBackoff).resetDelay) }
-
-// observeCreateBackoff tells until when the server is not asked for pods of the Job, and why.
-func (m *stateStore) observeCreateBackoff(obs *core.Observation) {
-	m.updateCreateBackoff(obs.Job.UID, func(r *createBackoff) {
-		obs.NextCreateAt, obs.NamespaceTerminating, obs.CreateFailure = r.until(), r.namespaceTerminating, r.lastFailure
-	})
-}
-
-func (m *stateStore) updateCreateBackoff(job types.UID, do func(*createBackoff)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r := m.jobs[job]; r != nil {
-		do(&r.createBackoff)
-	}
+// observe fills in until when no pods of the Job are created, and why.
+func (r *createBackoff) observe(obs *core.Observation) {
+	obs.NextCreateAt, obs.NamespaceTerminating, obs.CreateFailure = r.until(), r.namespaceTerminating, r.lastFailure
 }

@@ -15,13 +15,13 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// dependencyIndex tells which Jobs wait for which, as the informer shows them. It has only Jobs of this controller: others start
-// whatever their annotations say.
+// dependencyIndex knows which cached Jobs wait for which. It has only Jobs of this controller: others start their
+// Jobs whatever the annotations say.
 type dependencyIndex struct {
 	mu   sync.Mutex
 	jobs *core.DependencyGraph
-	// ended are, by the Jobs that waited for them, those whose end was shown meanwhile. It counts, though they may be gone
-	// or replaced before their waiters are looked at.
+	// ended has, by waiting Job, the Jobs that finished while it waited. They count even if they are deleted or
+	// replaced before the waiting Job is synced.
 	ended map[types.NamespacedName]map[string]*batchv1.Job
 }
 
@@ -39,8 +39,8 @@ func (w *dependencyIndex) set(job types.NamespacedName, awaits []string) {
 	}
 }
 
-// end takes in that a Job has ended. The informer shows all Jobs in the order of their changes, so those that it shows
-// as waiting for it did so before.
+// end records that a Job has finished. An informer shows changes of Jobs in their order, so those that it shows as
+// waiting did so before.
 func (w *dependencyIndex) end(job *batchv1.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *dependencyIndex) cycle(job types.NamespacedName, next string) []string 
 	return w.jobs.Cycle(job, next)
 }
 
-// dependencyChanged wakes those that wait for a Job when they have something to learn.
+// dependencyChanged requeues the Jobs that wait for a Job, if the change matters to them.
 func (c *Controller) dependencyChanged(was, is *batchv1.Job) {
 	var key types.NamespacedName
 	if is == nil {
@@ -116,8 +116,8 @@ func (c *Controller) dependencies(ctx context.Context, job *batchv1.Job) ([]core
 	return list, nil
 }
 
-// dependency returns the Job called name, for which waiter waits, or nil. One that had ended before is asked for: what the
-// informer shows may be gone, and another of its name may be there that has not ended.
+// dependency returns the Job called name, for which waiter waits, or nil. A cached Job that is finished is read live:
+// it may be deleted, and another one of its name may exist that is not finished.
 func (c *Controller) dependency(ctx context.Context, waiter types.NamespacedName, name string) (*batchv1.Job, error) {
 	if ended := c.dependencyIndex.endedFor(waiter, name); ended != nil {
 		return ended, nil
@@ -141,8 +141,8 @@ func (c *Controller) storedJob(ctx context.Context, key types.NamespacedName) (*
 	return stored, nil
 }
 
-// cycle returns the names from dependency back to job, if there is such a way. The informer may show a way that is none
-// any more, so each step is asked for.
+// cycle returns the names of a cycle of Jobs that wait for each other, from dependency back to job, or nil. The
+// informer may show a cycle that is open by now, so each Job of it is read live.
 func (c *Controller) cycle(ctx context.Context, job *batchv1.Job, dependency string) ([]string, error) {
 	way := c.dependencyIndex.cycle(loop.Key(job), dependency)
 	if way == nil {
@@ -155,7 +155,7 @@ func (c *Controller) cycle(ctx context.Context, job *batchv1.Job, dependency str
 			return nil, err
 		}
 		if stored == nil || !slices.Contains(core.UnmetDependencyNames(stored), next.Name) {
-			return nil, fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, way[i])
+			return nil, fmt.Errorf("job %s/%s has changed and is not cached yet", job.Namespace, way[i])
 		}
 		if core.EndedBefore(stored, next) {
 			return nil, nil

@@ -28,7 +28,7 @@ func dependent(name, on string, changes ...func(*batchv1.JobSpec)) *batchv1.Job 
 	return j
 }
 
-// byJob has the pods of some Jobs fail, or run; those of the others succeed.
+// byJob decides by the Job what its pods do; those of a Job without an entry succeed.
 func byJob(fates map[string]fate) script {
 	return func(p *corev1.Pod) fate { return fates[p.Labels[batchv1.JobNameLabel]] }
 }
@@ -143,7 +143,7 @@ func TestJobsOfACycleFailAndNameIt(t *testing.T) {
 	cycleEnds(t, e)
 }
 
-// What another controller makes of the annotation is its own affair: its Job waits for nobody.
+// Another controller need not know the annotation, so its Jobs wait for none and are in no cycle.
 func TestAJobOfAnotherControllerIsInNoCycle(t *testing.T) {
 	e := start(t, job.Options{}, always(succeed))
 	e.stopController()
@@ -169,7 +169,8 @@ func closeCycle(t *testing.T, e *env) {
 	e.update("b", dependsOn("c=Finished"))
 }
 
-// dependsOn has a suspended Job wait for others instead. A controller that is shown it as it was must not start it.
+// dependsOn makes a suspended Job wait for others and resumes it, in one write. A controller whose informer shows the
+// Job as it was does not start it.
 func dependsOn(others string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { j.Annotations, j.Spec.Suspend = dependent("", others).Annotations, nil }
 }
@@ -184,7 +185,8 @@ func cycleEnds(t *testing.T, e *env) {
 	}
 }
 
-// TestACycleIsOverWhenAJobOfItIsMadeAnew: those that failed for it wait for the one that is gone, not for the new one.
+// TestACycleIsOverWhenAJobOfItIsMadeAnew: the Jobs that failed for the cycle had waited for the deleted Job, and not
+// for the new one of its name.
 func TestACycleIsOverWhenAJobOfItIsMadeAnew(t *testing.T) {
 	e := start(t, job.Options{}, always(succeed))
 	e.stopController()
@@ -193,7 +195,7 @@ func TestACycleIsOverWhenAJobOfItIsMadeAnew(t *testing.T) {
 	cycleEnds(t, e)
 	b := e.untilFinished("b")
 	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace(), Name: "c"}})
-	// The API keeps whole seconds, and in one there is no telling what was first.
+	// Times in the API have whole seconds, and the order of two changes in one second is not known.
 	await.Until(e.t, "the next second", func() bool { return time.Now().Unix() > core.End(b).LastTransitionTime.Unix() })
 	e.create(dependent("c", "a=Finished"))
 	if j := e.untilFinished("c"); !has(j, batchv1.JobComplete) {
@@ -211,7 +213,7 @@ func dependenciesOnKubernetes(t *testing.T, c *kube.Cluster) {
 	cycleEnds(t, e)
 }
 
-// vanishing is a server on which Jobs go in the moment when somebody asks for them.
+// vanishing is a client that deletes every Job right before a live read of it.
 type vanishing struct {
 	connection
 	delete func(name string)
@@ -259,7 +261,7 @@ func TestAJobThatIsDeletedAsSoonAsItHasEndedCountsForAllThatWaited(t *testing.T)
 	}
 }
 
-// gets counts how often Jobs are asked for.
+// gets counts the live reads of Jobs.
 type gets struct {
 	connection
 	n atomic.Int64

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// connection is what tests ask of any API server.
+// connection is what tests need of any API server.
 type connection interface {
 	Jobs() client.Resource[*batchv1.Job]
 	Pods() client.Resource[*corev1.Pod]
@@ -114,7 +114,7 @@ func (e *env) update(name string, change func(*batchv1.Job)) {
 	}
 }
 
-// until waits for the Job to be as is wants it.
+// until waits until is holds for the Job.
 func (e *env) until(name, what string, is func(*batchv1.Job) bool) *batchv1.Job {
 	e.t.Helper()
 	last := &batchv1.Job{}
@@ -161,7 +161,7 @@ func has(j *batchv1.Job, kind batchv1.JobConditionType) bool {
 	return false
 }
 
-// script decides what a pod does: it is called for every change of a pod until it tells how the pod ends.
+// script decides what a pod does. It is called for every change of a pod until the pod has terminated.
 type script func(*corev1.Pod) fate
 
 // fate is one of these.
@@ -172,11 +172,11 @@ const (
 	fail
 	// fail42 ends with exit code 42.
 	fail42
-	// run keeps the pod running until it is told to end; then it fails.
+	// run keeps the pod running until it is deleted; then it fails.
 	run
 	// pend never starts.
 	pend
-	// linger keeps running whatever it is told.
+	// linger keeps the pod running even when it is deleted.
 	linger
 )
 

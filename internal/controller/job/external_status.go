@@ -17,24 +17,24 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// externalStatus is the newest status of a Job that this controller did not write: the first that it sees, and one that the
-// controller before it had under way. It may count pods that the informer still shows with their finalizer, and these
-// must not be counted again. Nothing is to be learnt from the resource versions of Job and pods, which may be stored
-// apart; so the pods are listed once that status is known.
+// externalStatus is the newest status of a Job that this controller did not write: the first that it observes, or one
+// whose write the controller before it had begun. It may count pods that the informer still shows with their
+// finalizer, and these must not be counted again. The resource versions of a Job and its pods cannot be compared, as
+// the two may be stored apart; so the pods are listed live after such a status.
 type externalStatus struct {
-	// last is the Job as it was last decided on or written.
+	// last is the Job as the last decision saw it or the last write left it.
 	last *batchv1.Job
-	// counts means that the status counts pods, or lists some as ended.
+	// counts means that the status counts pods, or lists some as terminated.
 	counts bool
-	// version is that of the list of pods; empty before they were listed.
+	// version is the resource version of the list of pods; empty before that was read.
 	version string
-	// stateKnown are the pods that are known as they were after the status.
+	// stateKnown has the pods that were read live after the status.
 	stateKnown sets.Set[types.UID]
-	// needsConfirm means that the server was asked for pods, and not yet since whether the Job has a newer status.
+	// needsConfirm means that pods were read live, and it is not known yet whether the Job has a newer status.
 	needsConfirm bool
 }
 
-// observe takes in the Job that is to be decided on.
+// observe takes in the Job that the next decision is about.
 func (f *externalStatus) observe(job *batchv1.Job) {
 	known := f.last != nil && (f.last.ResourceVersion == job.ResourceVersion || equality.Semantic.DeepEqual(f.last.Status, job.Status))
 	f.last = job
@@ -44,9 +44,9 @@ func (f *externalStatus) observe(job *batchv1.Job) {
 	}
 }
 
-// maybeDoubleCounted returns the pods that the next decision could count for the second time: those that have the finalizer as
-// far as is known, and may not have had it when the status was written. Also pods that run could be counted, if the Job
-// fails, and orphans, once they are adopted.
+// maybeDoubleCounted returns the pods that the next decision could count for the second time: those that have the
+// finalizer as far as is known, and may have lost it before the status was written. Running pods are among them, as
+// they are counted if the Job fails, and orphan pods, as they are counted once adopted.
 func (f *externalStatus) maybeDoubleCounted(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
 	if !f.counts {
 		return nil
@@ -58,7 +58,7 @@ func (f *externalStatus) maybeDoubleCounted(job *batchv1.Job, pods []*corev1.Pod
 	})
 }
 
-// catchUp makes sure of the pods that a foreign status counts.
+// catchUp reads the pods live that an external status may count.
 func (c *Controller) catchUp(ctx context.Context, job *batchv1.Job, f *externalStatus) error {
 	if !f.counts {
 		return nil
@@ -86,8 +86,8 @@ func (c *Controller) catchUp(ctx context.Context, job *batchv1.Job, f *externalS
 	return err
 }
 
-// listPods takes in the pods of a Job as the server has them. Where one is missing that the status lists, its labels may
-// have been changed.
+// listPods observes the live pods of a Job. Where one is missing that the status lists, its labels may have been
+// changed, and all pods of the namespace are listed.
 func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *externalStatus, known []*corev1.Pod) error {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *external
 	}
 	take := func(p *corev1.Pod) {
 		unseen.Delete(p.UID)
-		if wanted.Has(p.UID) || metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isShown(p)) {
+		if wanted.Has(p.UID) || metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isCached(p)) {
 			f.stateKnown.Insert(p.UID)
 			c.podCache.ObserveWrite(job.UID, p)
 		}
@@ -116,8 +116,8 @@ func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *external
 	return err
 }
 
-// isShown reports whether the informer shows a pod in this version or a newer one.
-func (c *Controller) isShown(p *corev1.Pod) bool {
-	shown := loop.Cached[*corev1.Pod](c.pods, loop.Key(p))
+// isCached reports whether the informer shows a pod in this version or a newer one.
+func (c *Controller) isCached(p *corev1.Pod) bool {
+	shown := loop.Cached[*corev1.Pod](c.podInformer, loop.Key(p))
 	return shown != nil && shown.UID == p.UID && !loop.Older(shown, p)
 }

@@ -24,7 +24,7 @@ func annotated(j *batchv1.Job, key, value string) *batchv1.Job {
 	return j
 }
 
-// failedPods are those of a Job that are still there.
+// failedPods returns the failed pods of a Job that still exist.
 func (e *env) failedPods(name string) []corev1.Pod {
 	return slices.DeleteFunc(e.podList(), func(p corev1.Pod) bool {
 		return p.Labels[batchv1.JobNameLabel] != name || p.Status.Phase != corev1.PodFailed
@@ -38,7 +38,7 @@ func (e *env) untilFailedPodsLeft(name string, n int) {
 	}, e.describePods)
 }
 
-// Whatever is removed, a Job ends as it would if all its pods were there, over restarts of the controller too.
+// Whichever pods are removed, a Job ends as it would with all of them, over restarts of the controller too.
 func TestRemovedPodsStayCounted(t *testing.T) {
 	kinds := map[string]struct {
 		change func(*batchv1.JobSpec)
@@ -113,15 +113,15 @@ func TestRemovedPodsStayCounted(t *testing.T) {
 func TestPodsTellOfFailuresOverRestartsOfTheController(t *testing.T) {
 	o := quick()
 	o.PodFailureBackoff, o.MaxPodFailureBackoff, o.FailedPodsLimit = time.Second, time.Second, ptr.To(0)
-	told := make(chan string, 10)
+	failuresBefore := make(chan string, 10)
 	e := start(t, o, func(p *corev1.Pod) fate {
-		told <- p.Annotations[core.FailuresBefore]
+		failuresBefore <- p.Annotations[core.FailuresBefore]
 		return fail
 	})
 	e.create(newJob("j", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](2) }))
 	for _, want := range []string{"", "1", "2"} {
-		if got := <-told; got != want {
-			t.Errorf("a pod tells of %q failures before it, want %q", got, want)
+		if got := <-failuresBefore; got != want {
+			t.Errorf("a pod records %q failures before it, want %q", got, want)
 		}
 		e.stopController()
 		e.startController()

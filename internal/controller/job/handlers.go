@@ -28,12 +28,13 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 
 func (c *Controller) jobChanged(was, is *batchv1.Job) {
 	if was.Generation != is.Generation {
-		c.stateStore.createSucceeded(is.UID) // the template may be one now of which pods can be made
+		// The server may accept the pods of a new template.
+		c.jobs.UpdateKnown(loop.Key(is), is.UID, func(s *jobState) { s.createBackoff = createBackoff{} })
 	}
-	if was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
-		c.findFailed(is)
+	if c.options.manages(is) && was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
+		c.observeFailedPodsLimit(is)
 	}
-	if !c.stateStore.isOwn(is) || core.Finished(is) {
+	if !c.jobs.IsOwn(is) || core.Finished(is) {
 		c.loop.Queue.Add(loop.Key(is))
 	}
 }
@@ -49,23 +50,20 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 	if c.selectorIndex.add(job) {
 		c.findOrphans(job)
 	}
-	if job.Status.Failed > 0 {
-		c.findFailed(job)
-	}
+	c.observeFailedPodsLimit(job)
 	c.loop.Queue.Add(loop.Key(job))
 }
 
-// jobGone leaves it to others to delete the Job's pods, but they must be able to.
+// jobGone drops what is known of a deleted Job. Its pods are deleted by others, which needs their finalizers removed.
 func (c *Controller) jobGone(job *batchv1.Job) {
 	c.gone.Add(job.UID, nil)
 	c.selectorIndex.remove(job)
-	// The cache goes first: by that, a sync under way notices.
+	// The cache goes first: a sync under way stops when it finds that.
 	for _, p := range c.podCache.forget(job.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
-	c.stateStore.forget(job.UID)
+	c.jobs.Forget(job)
 	c.results.Forget(job.UID)
-	c.failed.forget(job.UID)
 }
 
 func (c *Controller) podHandler() cache.ResourceEventHandler {
@@ -81,14 +79,13 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 
 func (c *Controller) podCached(old, pod *corev1.Pod) {
 	c.metrics.finalizerChanged(old, pod)
-	c.observeFailedPod(pod)
 	c.results.NoteEnd(pod)
 	if old != nil {
 		c.enqueueFormerOwner(old, pod)
 	}
 	job, key, claimed := c.jobFor(pod)
 	if !claimed {
-		c.podCache.end(pod)
+		c.podCache.drop(pod)
 		c.checkOrphan(pod)
 		return
 	}
@@ -96,18 +93,33 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 	if known := shown != nil && shown.UID == job; known && !c.options.manages(shown) {
 		return
 	} else if known && core.Finished(shown) {
-		c.checkOrphan(pod)
+		c.finishedJobsPodCached(job, key, pod)
 		return
 	} else if !known {
-		// The Job may be gone, or just not be shown yet.
+		// The Job may be deleted, or not be cached yet.
 		c.checkOrphan(pod)
 	}
 	if c.podCache.observePod(job, pod) {
 		if podstatus.IsTerminated(pod) {
-			c.stateStore.podFreed(job)
+			c.podFreed(key, job)
 		}
 		c.loop.Queue.Add(key)
 	}
+	if c.podCache.isLimited(job, pod) {
+		c.loop.Queue.Add(key) // It may be one too many, though the controller has counted it itself.
+	}
+}
+
+// finishedJobsPodCached observes a pod of a finished Job, which has nothing left to do but to delete failed pods
+// beyond its limit.
+func (c *Controller) finishedJobsPodCached(job types.UID, key types.NamespacedName, pod *corev1.Pod) {
+	c.checkOrphan(pod)
+	if !c.podCache.isLimited(job, pod) {
+		c.podCache.drop(pod)
+		return
+	}
+	c.podCache.observePod(job, pod)
+	c.loop.Queue.Add(key)
 }
 
 func (c *Controller) checkOrphan(pod *corev1.Pod) {
@@ -116,7 +128,7 @@ func (c *Controller) checkOrphan(pod *corev1.Pod) {
 	}
 }
 
-// enqueueFormerOwner wakes the Job that pod belonged to until now.
+// enqueueFormerOwner requeues the Job that controlled the pod until now.
 func (c *Controller) enqueueFormerOwner(old, pod *corev1.Pod) {
 	before, now := jobRef(old), jobRef(pod)
 	if before != nil && (now == nil || now.UID != before.UID) {
@@ -126,16 +138,15 @@ func (c *Controller) enqueueFormerOwner(old, pod *corev1.Pod) {
 
 func (c *Controller) podGone(pod *corev1.Pod) {
 	c.metrics.finalizerChanged(pod, nil)
-	c.failed.drop(pod.UID)
 	c.results.NoteEnd(pod)
-	news := c.podCache.end(pod)
+	changed := c.podCache.drop(pod)
 	ref := jobRef(pod)
 	if ref == nil {
 		return
 	}
 	key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}
-	if news {
-		c.stateStore.podFreed(ref.UID)
+	if changed {
+		c.podFreed(key, ref.UID)
 		c.loop.Queue.Add(key)
 	}
 	if c.job(key) == nil {

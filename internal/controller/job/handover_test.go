@@ -19,12 +19,12 @@ import (
 func TestClusterRunsJobs(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	t.Run("controllers take over from each other", func(t *testing.T) { controllersTakeOver(t, c) })
-	t.Run("bad annotations are told of once and the default holds", func(t *testing.T) { badAnnotationsAreToldOfOnce(t, c) })
+	t.Run("invalid annotations have one event and the default is used", func(t *testing.T) { invalidAnnotationsHaveOneEvent(t, c) })
 	t.Run("dependencies", func(t *testing.T) { dependenciesOnKubernetes(t, c) })
 }
 
-// controllersTakeOver has kube-controller-manager and this controller run the same Jobs by turns. Both die in the middle
-// of counting.
+// controllersTakeOver has kube-controller-manager and this controller run the same Jobs in turns. Each is killed
+// while it counts pods.
 func controllersTakeOver(t *testing.T, c *kube.Cluster) {
 	e := onCluster(t, c, always(succeed))
 	names := []string{"j", "x"}
@@ -74,7 +74,7 @@ func onCluster(t *testing.T, c *kube.Cluster, s script) *env {
 	return e
 }
 
-// lead starts one of the two controllers; stop kills it, and returns when nothing of it is under way any more.
+// lead starts one of the two controllers. Stop kills it, and returns when none of its requests is under way.
 func (e *env) lead(c *kube.Cluster, upstream bool) (stop func()) {
 	e.t.Helper()
 	if upstream {
@@ -84,7 +84,8 @@ func (e *env) lead(c *kube.Cluster, upstream bool) (stop func()) {
 		}
 		return func() {
 			p.Kill()
-			// Pods that it has asked for come after it, and whoever counts pods before makes others in their place.
+			// Pods that it has asked for may be created after its end, and a controller that has listed the pods
+			// before would create others in their place.
 			c.RestartAPIServer(e.t)
 		}
 	}
@@ -106,7 +107,7 @@ func (e *env) lead(c *kube.Cluster, upstream bool) (stop func()) {
 	}
 }
 
-// patient is a connection over which the status of a pod is written even if the API server is away for a while.
+// patient is a connection that retries to write the status of a pod while the API server is away.
 type patient struct{ connection }
 
 func (p patient) Pods() client.Resource[*corev1.Pod] { return patientPods{p.connection.Pods()} }

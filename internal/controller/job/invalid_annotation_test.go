@@ -13,8 +13,8 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// A cluster's API server takes any annotation.
-func badAnnotationsAreToldOfOnce(t *testing.T, c *kube.Cluster) {
+// The API server of a cluster accepts any annotation.
+func invalidAnnotationsHaveOneEvent(t *testing.T, c *kube.Cluster) {
 	e := onCluster(t, c, always(succeed))
 	e.create(annotated(newJob("annotated", pods(20, 2)), core.BackoffSeconds, "soon"))
 	clients, err := remote.New(c.Config())
@@ -34,14 +34,14 @@ func badAnnotationsAreToldOfOnce(t *testing.T, c *kube.Cluster) {
 	}
 	clients.Wait()
 	close(recorder.Events)
-	var told []string
+	var invalid []string
 	for event := range recorder.Events {
 		if strings.Contains(event, "InvalidAnnotation") {
-			told = append(told, event)
+			invalid = append(invalid, event)
 		}
 	}
 	want := `Warning InvalidAnnotation metadata.annotations[stint.dev/backoff-seconds]: Invalid value: "soon": must be a whole number from 0 to 2147483647`
-	if len(told) != 1 || told[0] != want {
-		t.Errorf("events %q, want one: %q", told, want)
+	if len(invalid) != 1 || invalid[0] != want {
+		t.Errorf("events %q, want one: %q", invalid, want)
 	}
 }

@@ -96,7 +96,7 @@ func TestAPodDeletedByOthersIsReplacedAndCountsAsFailed(t *testing.T) {
 	}
 	e.until("j", "one failure", func(j *batchv1.Job) bool { return j.Status.Failed == 1 })
 	hold.Store(false)
-	// The replacement may be running already, so it needs a new look.
+	// The replacement may be running already, and the node plays a pod only when it changes.
 	for _, p := range e.podList() {
 		e.node.play(&p)
 	}
@@ -130,7 +130,7 @@ func TestJobsOfOthersAreLeftAlone(t *testing.T) {
 				e.untilFinished("theirs")
 				return
 			}
-			// The second Job comes later: once it has ended, the first has been passed over.
+			// The second Job is created later: once it has finished, the controller has ignored the first.
 			mine := ptr.To(batchv1.JobControllerName)
 			if len(tt.takes) > 0 {
 				mine = &tt.takes[0]
@@ -145,7 +145,7 @@ func TestJobsOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestPodsOfADeletedJobAreLetGo(t *testing.T) {
+func TestPodsOfADeletedJobLoseTheirFinalizers(t *testing.T) {
 	e := start(t, quick(), always(run))
 	made := e.create(newJob("j", pods(3, 3)))
 	e.until("j", "running", func(j *batchv1.Job) bool { return ptr.Deref(j.Status.Ready, 0) == 3 })
@@ -158,7 +158,7 @@ func TestPodsOfADeletedJobAreLetGo(t *testing.T) {
 	}, e.describePods)
 }
 
-func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
+func TestOrphansAreAdoptedAndOtherPodsReleased(t *testing.T) {
 	e := start(t, quick(), always(run))
 	ctx := context.Background()
 	orphan := wrappers.MakePod("orphan").Namespace(e.namespace()).Label("app", "a").NodeName("node").Command("true").Obj()
@@ -179,16 +179,16 @@ func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
 	if _, err := e.client.Pods().Modify(ctx, &adopted, func(p *corev1.Pod) { p.Labels["app"] = "b" }); err != nil {
 		t.Fatal(err)
 	}
-	await.Until(e.t, "a stranger is let go and replaced", func() bool {
+	await.Until(e.t, "the pod is released and replaced", func() bool {
 		p := e.pod("orphan")
 		return metav1.GetControllerOf(&p) == nil && len(p.Finalizers) == 0 && len(e.podList()) == 3
 	}, e.describePods)
 	if j := e.until("j", "two pods", func(j *batchv1.Job) bool { return j.Status.Active == 2 }); j.Status.Failed != 0 {
-		t.Errorf("letting go counts as %d failures", j.Status.Failed)
+		t.Errorf("the release counts as %d failures", j.Status.Failed)
 	}
 }
 
-func TestAPodThatHasEndedIsLetGoToo(t *testing.T) {
+func TestAPodThatHasTerminatedIsReleasedToo(t *testing.T) {
 	for name, restarts := range map[string]bool{"under way": false, "while there was no controller": true} {
 		t.Run(name, func(t *testing.T) {
 			e := start(t, quick(), func(p *corev1.Pod) fate {
@@ -281,7 +281,7 @@ func TestAJobShowsItsVerdictBeforeItEnds(t *testing.T) {
 func TestPodsThatAreRefusedAreToldAndTriedAgain(t *testing.T) {
 	e := start(t, quick(), always(succeed))
 	e.create(newJob("j", pods(4, 4), func(s *batchv1.JobSpec) {
-		// A pod cannot be both on a node and held back from all; a template is not asked.
+		// The server refuses a pod with both a node and a scheduling gate. It does not validate that in a template.
 		s.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}}
 	}))
 	e.untilEvents("j", "FailedCreate")

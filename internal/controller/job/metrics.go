@@ -34,18 +34,18 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}
 	m := &metrics{
 		syncSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: "job_controller", Name: "job_sync_duration_seconds", Help: "How long one look at a Job took.",
+			Namespace: "job_controller", Name: "job_sync_duration_seconds", Help: "How long a sync of a Job took.",
 			Buckets: prometheus.ExponentialBuckets(0.004, 2, 15),
 		}, []string{"completion_mode", "result", "action"}),
-		syncs:           counter("job_syncs_total", "Looks at Jobs.", "completion_mode", "result", "action"),
+		syncs:           counter("job_syncs_total", "Syncs of Jobs.", "completion_mode", "result", "action"),
 		jobsFinished:    counter("jobs_finished_total", "Jobs that ended.", "completion_mode", "result", "reason"),
 		podsFinished:    counter("job_pods_finished_total", "Pods that ended and were counted.", "completion_mode", "result"),
-		podsCreated:     counter("job_pods_creation_total", "Pods created, by why and by how that went.", "reason", "status"),
+		podsCreated:     counter("job_pods_creation_total", "Pods created, by reason and result.", "reason", "status"),
 		indexesFinished: counter("job_finished_indexes_total", "Indexes that ended.", "status", "backoffLimit"),
 		policyActions: counter("pod_failures_handled_by_failure_policy_total",
 			"Failed pods that a rule of a pod failure policy matched.", "action"),
 		finalizers: counter("terminated_pods_tracking_finalizer_total",
-			"Ended pods that came to have, or lost, the finalizer batch.kubernetes.io/job-tracking.", "event"),
+			"Terminated pods that got or lost the finalizer batch.kubernetes.io/job-tracking.", "event"),
 		externalJobs: counter("jobs_by_external_controller_total", "Jobs left to another controller.", "controller_name"),
 		failedPodsRemoved: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "stint", Name: "job_failed_pods_removed_total",
 			Help: "Failed pods that were deleted as their Job keeps no more of them."}),
@@ -61,7 +61,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		r.Register(m.failedPodsRemoved), r.Register(m.resultsLost))
 }
 
-// synced counts one look at a Job.
+// synced counts one sync of a Job.
 func (m *metrics) synced(job *batchv1.Job, action core.Action, err error, seconds float64) {
 	result := "success"
 	if err != nil {
@@ -71,7 +71,7 @@ func (m *metrics) synced(job *batchv1.Job, action core.Action, err error, second
 	m.syncs.WithLabelValues(mode(job), result, string(action)).Inc()
 }
 
-// counted takes in what a decision tells, once its status is stored.
+// counted adds the counts of a decision, once its status is stored.
 func (m *metrics) counted(job *batchv1.Job, c core.Counts) {
 	add(m.podsFinished, c.PodsSucceeded, mode(job), "succeeded")
 	add(m.podsFinished, c.PodsFailed, mode(job), "failed")
@@ -90,7 +90,8 @@ func (m *metrics) counted(job *batchv1.Job, c core.Counts) {
 	}
 }
 
-// countPolicyActions counts what the pod failure policy said. Ignored failures change no status, so these have their own way here.
+// countPolicyActions counts the actions of the pod failure policy. They are not part of counted, as ignored failures
+// change no status.
 func (m *metrics) countPolicyActions(actions map[batchv1.PodFailurePolicyAction]int) {
 	for action, n := range actions {
 		add(m.policyActions, n, string(action))

@@ -46,7 +46,7 @@ func TestMetricsCarryThePublishedNames(t *testing.T) {
 	e.untilMeasured(registry, want)
 }
 
-// Where the status may wait for long, pods are counted outside of decisions too.
+// With a long batch period, pods are also counted between decisions.
 func TestPodsAreMeasuredWheneverTheyAreCounted(t *testing.T) {
 	o := quick()
 	o.SyncBatchPeriod = 200 * time.Millisecond
@@ -67,7 +67,7 @@ func TestPodsAreMeasuredWheneverTheyAreCounted(t *testing.T) {
 	})
 }
 
-// untilMeasured waits until the counters are as wanted; those that want leaves out may be anything.
+// untilMeasured waits until the counters in want have these values.
 func (e *env) untilMeasured(registry *prometheus.Registry, want map[string]float64) {
 	e.t.Helper()
 	var diff string

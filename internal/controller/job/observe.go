@@ -16,42 +16,48 @@ import (
 // observe gathers all that the next decision about job depends on.
 func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observation, error) {
 	obs := core.Observation{
-		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(), FailedPods: c.failed.of(job.UID),
+		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(),
 	}
 	var err error
 	if obs.Dependencies, err = c.dependencies(ctx, job); err != nil {
 		return obs, err
 	}
-	c.stateStore.observeCreateBackoff(&obs)
+	c.jobs.Update(job, func(s *jobState) { s.createBackoff.observe(&obs) })
 	err = c.observePods(ctx, &obs)
 	return obs, err
 }
 
-// observePods fills in the pods. It makes sure of those that are known too little of, or that could be counted twice.
+// observePods fills in the pods. It first reads those live that the informer should have shown long ago, or that
+// could be counted twice.
 func (c *Controller) observePods(ctx context.Context, obs *core.Observation) error {
 	if err := c.getNewest(ctx, obs.Job, c.podCache.Overdue(obs.Job.UID)); err != nil {
 		return err
 	}
-	if err := c.catchUp(ctx, obs.Job, c.stateStore.lastExternalStatus(obs.Job)); err != nil {
+	var status *externalStatus // which nothing but this sync reads and changes
+	c.jobs.Update(obs.Job, func(s *jobState) {
+		s.externalStatus.observe(obs.Job)
+		status = &s.externalStatus
+	})
+	if err := c.catchUp(ctx, obs.Job, status); err != nil {
 		return err
 	}
 	c.podCache.observe(obs)
 	return nil
 }
 
-// confirm makes sure that job is the newest version: the counting of its pods could be in a status that is not shown yet.
+// confirm fails unless job is the newest version: a status that the informer does not show yet could count its pods.
 func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 	fresh, err := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
 	if err != nil {
 		return fmt.Errorf("asking for Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	if fresh.UID != job.UID || fresh.ResourceVersion != job.ResourceVersion {
-		return fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, job.Name)
+		return fmt.Errorf("job %s/%s has changed and is not cached yet", job.Namespace, job.Name)
 	}
 	return nil
 }
 
-// getNewest asks the server for pods that are known too little of: they may be gone by now.
+// getNewest observes live pods. Those that do not exist any more are dropped.
 func (c *Controller) getNewest(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return c.each(ctx, pods, func(p *corev1.Pod) error {
@@ -68,7 +74,7 @@ func (c *Controller) getNewest(ctx context.Context, job *batchv1.Job, pods []*co
 	})
 }
 
-// storedPod returns what the server has under the name of p, or nil.
+// storedPod returns the live pod of the name of p, or nil. It may have another UID.
 func (c *Controller) storedPod(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
 	found, err := c.client.Pods().Get(ctx, p.Namespace, p.Name)
 	if apierrors.IsNotFound(err) {

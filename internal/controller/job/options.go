@@ -23,21 +23,21 @@ type Options struct {
 	// ManagedBy are the values of spec.managedBy of the Jobs to run. batchv1.JobControllerName includes the Jobs without
 	// the field. Empty takes both that and ManagedBy.
 	ManagedBy []string
-	// ConcurrentSyncs is how many Jobs are worked on at the same time; 0 is 5.
+	// ConcurrentSyncs is how many Jobs are synced at the same time; 0 is 5.
 	ConcurrentSyncs int
 	// PodFailureBackoff is the delay after a first failure; 0 is 10 s.
 	PodFailureBackoff time.Duration
 	// MaxPodFailureBackoff bounds the delay; 0 is 10 min.
 	MaxPodFailureBackoff time.Duration
-	// SyncBatchPeriod bounds how long news of a Job may wait so that more can be handled with it; 0 is 20 ms.
+	// SyncBatchPeriod is how long changes of a Job may wait so that one write stores several; 0 is 20 ms.
 	SyncBatchPeriod time.Duration
 	// MaxUncountedPods bounds the UIDs that a Job's status lists; 0 is 500.
 	MaxUncountedPods int
-	// MaxPodCreateDeletePerSync bounds the pods that one sync creates or removes; 0 is 500.
+	// MaxPodCreateDeletePerSync bounds the pods that one sync creates or deletes; 0 is 500.
 	MaxPodCreateDeletePerSync int
 	// MaxResults bounds the results that are kept of a Job, the newest; nil is DefaultMaxResults, 0 keeps none.
 	MaxResults *int
-	// FailedPodsLimit bounds the failed pods that are kept of a Job that says nothing; nil keeps all.
+	// FailedPodsLimit bounds the failed pods that are kept of a Job without the annotation; nil keeps all.
 	FailedPodsLimit *int
 
 	// PodsTakeTurns is core.Settings.PodsTakeTurns.
@@ -75,7 +75,7 @@ func orDefault[T int | time.Duration](v *T, otherwise T) {
 	}
 }
 
-// Settings are what a controller with these options decides by.
+// Settings returns what a controller with these options decides by.
 func (o Options) Settings() core.Settings { return o.withDefaults().settings() }
 
 func (o Options) settings() core.Settings {
@@ -89,7 +89,7 @@ func (o Options) settings() core.Settings {
 	}
 }
 
-// manages tells whether job is this controller's.
+// manages reports whether this controller runs job.
 func (o Options) manages(job *batchv1.Job) bool {
 	return slices.Contains(o.ManagedBy, core.ManagerOf(job))
 }

@@ -14,9 +14,9 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// findOrphans shows job the pods that nobody controls and that its selector matches.
+// findOrphans observes the orphan pods that the selector of job matches.
 func (c *Controller) findOrphans(job *batchv1.Job) {
-	for _, obj := range c.pods.GetStore().List() {
+	for _, obj := range c.podInformer.GetStore().List() {
 		pod := obj.(*corev1.Pod)
 		if pod.Namespace != job.Namespace || metav1.GetControllerOfNoCopy(pod) != nil {
 			continue
@@ -27,9 +27,9 @@ func (c *Controller) findOrphans(job *batchv1.Job) {
 	}
 }
 
-// findAllOrphans looks at pods that were shown before the Job that may adopt them or let them go.
+// findAllOrphans observes pods again that were cached before the Job that may adopt or release them.
 func (c *Controller) findAllOrphans() {
-	for _, obj := range c.pods.GetStore().List() {
+	for _, obj := range c.podInformer.GetStore().List() {
 		pod := obj.(*corev1.Pod)
 		ref := metav1.GetControllerOfNoCopy(pod)
 		if ref == nil || !c.selectorIndex.matches(ref.UID, pod) {
@@ -38,10 +38,10 @@ func (c *Controller) findAllOrphans() {
 	}
 }
 
-// releaseOrphan takes the tracking finalizer off a pod that no Job will ever count. Without that the pod could not be
+// removeOrphanFinalizer removes the tracking finalizer of a pod that no Job will ever count. With it, the pod could not be
 // deleted.
-func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName) error {
-	pod := loop.Cached[*corev1.Pod](c.pods, key)
+func (c *Controller) removeOrphanFinalizer(ctx context.Context, key types.NamespacedName) error {
+	pod := loop.Cached[*corev1.Pod](c.podInformer, key)
 	if pod == nil || !core.HasFinalizer(pod) {
 		return nil
 	}
@@ -54,16 +54,16 @@ func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("releasing pod %s, which belongs to no Job: %w", key, err)
+		return fmt.Errorf("removing the finalizer of pod %s, which belongs to no Job: %w", key, err)
 	}
 	return nil
 }
 
-// isStillUncounted tells whether a Job, of this controller or another, still has to count pod.
+// isStillUncounted reports whether a Job, of this controller or another, still has to count pod.
 func (c *Controller) isStillUncounted(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	uid, key, claimed := c.jobFor(pod)
 	if !claimed {
-		// Something that is no Job controls the pod: its finalizers are not ours to judge.
+		// The pod is controlled by an object that is not a Job, and so are its finalizers.
 		return metav1.GetControllerOfNoCopy(pod) != nil, nil
 	}
 	job := c.job(key)
@@ -72,7 +72,7 @@ func (c *Controller) isStillUncounted(ctx context.Context, pod *corev1.Pod) (boo
 			return false, nil
 		}
 		var err error
-		// The informer may be late; a finalizer taken too early is a pod that is never counted.
+		// The informer may lag, and a pod that loses its finalizer too early is never counted.
 		if job, err = c.client.Jobs().Get(ctx, key.Namespace, key.Name); err != nil && !apierrors.IsNotFound(err) {
 			return false, fmt.Errorf("asking for Job %s, which pod %s names as its owner: %w", key, pod.Name, err)
 		}

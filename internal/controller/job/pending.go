@@ -9,10 +9,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// failPending makes pods Failed that have not started in time. From then on they are failed pods as any other.
+// failPending sets pods to Failed that have not started in time. From then on they are failed pods like any other.
 func (c *Controller) failPending(ctx context.Context, job *batchv1.Job, stuck []core.PendingTooLong) error {
 	byPod := make(map[*corev1.Pod]core.PendingTooLong, len(stuck))
 	pods := make([]*corev1.Pod, 0, len(stuck))
@@ -23,8 +24,8 @@ func (c *Controller) failPending(ctx context.Context, job *batchv1.Job, stuck []
 	return c.each(ctx, pods, func(p *corev1.Pod) error { return c.failPendingPod(ctx, job, byPod[p]) })
 }
 
-// failPendingPod writes for the newest version of the pod and no other: one in which it has started must never be overwritten.
-// A conflict has the pod looked at again.
+// failPendingPod writes the status over no version but the one that it has just read: one in which the pod has
+// started must never be overwritten. After a conflict the next sync decides again.
 func (c *Controller) failPendingPod(ctx context.Context, job *batchv1.Job, s core.PendingTooLong) error {
 	ctx = context.WithoutCancel(ctx)
 	stored, err := c.storedPod(ctx, s.Pod)
@@ -50,7 +51,7 @@ func (c *Controller) failPendingPod(ctx context.Context, job *batchv1.Job, s cor
 		return fmt.Errorf("failing pod %s/%s, which has not started: %w", s.Pod.Namespace, s.Pod.Name, err)
 	}
 	c.podCache.ObserveWrite(job.UID, written)
-	c.stateStore.podFreed(job.UID)
+	c.podFreed(loop.Key(job), job.UID)
 	c.recorder.Eventf(job, corev1.EventTypeWarning, core.PendingTimeoutReason, "Pod %s: %s", written.Name, written.Status.Message)
 	return nil
 }

@@ -19,15 +19,15 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// impatient is a Job whose pods have two minutes to start.
-func impatient(name string, changes ...func(*batchv1.JobSpec)) *batchv1.Job {
+// withPendingTimeout makes a Job whose pods have two minutes to start.
+func withPendingTimeout(name string, changes ...func(*batchv1.JobSpec)) *batchv1.Job {
 	j := newJob(name, changes...)
 	j.Annotations = map[string]string{core.PendingTimeoutSeconds: "120"}
 	return j
 }
 
-// hurry lets the controller's time pass, in small steps, until is holds.
-func (e *env) hurry(clock *clocktesting.FakeClock, name, what string, is func(*batchv1.Job) bool) *batchv1.Job {
+// stepUntil steps the clock of the controller by seconds until is holds.
+func (e *env) stepUntil(clock *clocktesting.FakeClock, name, what string, is func(*batchv1.Job) bool) *batchv1.Job {
 	e.t.Helper()
 	return e.until(name, what, func(j *batchv1.Job) bool {
 		clock.Step(time.Second)
@@ -42,7 +42,7 @@ func fast() (job.Options, *clocktesting.FakeClock) {
 	return o, clock
 }
 
-// stuckPod tells whether p was failed as it had not started.
+// stuckPod reports whether p was failed because it had not started.
 func stuckPod(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && p.Status.Reason == "PendingTimeout" &&
 		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
@@ -53,8 +53,8 @@ func stuckPod(p *corev1.Pod) bool {
 func TestPodsThatDoNotStartAreFailedCountedAndReplaced(t *testing.T) {
 	o, clock := fast()
 	e := start(t, o, always(pend))
-	e.create(impatient("j", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](1) }))
-	ended := e.hurry(clock, "j", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
+	e.create(withPendingTimeout("j", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](1) }))
+	ended := e.stepUntil(clock, "j", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
 	if ended.Status.Failed != 2 {
 		t.Errorf("%d failures are counted, want 2", ended.Status.Failed)
 	}
@@ -75,19 +75,19 @@ func TestPodsThatDoNotStartAreFailedCountedAndReplaced(t *testing.T) {
 
 func TestPodsThatStartInTimeLiveOn(t *testing.T) {
 	o, clock := fast()
-	// The node reports the container as well: a phase alone is no start.
+	// The test sets the state of the container, which a start needs besides the phase.
 	e := start(t, o, always(pend))
-	e.create(impatient("j"))
-	// Until the pod has started, no time passes.
+	e.create(withPendingTimeout("j"))
+	// The clock stands still until the pod has started.
 	await.Until(e.t, "a pod", func() bool { return len(e.podList()) == 1 }, e.describePods)
 	pod := e.podList()[0]
 	if _, err := e.client.Pods().ModifyStatus(t.Context(), &pod, started); err != nil {
 		t.Fatal(err)
 	}
-	e.hurry(clock, "j", "active", func(j *batchv1.Job) bool { return j.Status.Active == 1 })
-	late := impatient("late", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) })
+	e.stepUntil(clock, "j", "active", func(j *batchv1.Job) bool { return j.Status.Active == 1 })
+	late := withPendingTimeout("late", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) })
 	e.create(late)
-	e.hurry(clock, "late", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
+	e.stepUntil(clock, "late", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
 	if j := e.until("j", "there", func(*batchv1.Job) bool { return true }); j.Status.Active != 1 || j.Status.Failed != 0 {
 		t.Errorf("active %d, failed %d", j.Status.Active, j.Status.Failed)
 	}
@@ -130,9 +130,9 @@ func TestAPodThatStartsAtTheLastMomentIsNotOverwritten(t *testing.T) {
 	raced := startsFirst{e.client, make(chan *corev1.Pod, 1)}
 	e.client = raced
 	e.startController()
-	e.create(impatient("j"))
-	e.hurry(clock, "j", "late", func(*batchv1.Job) bool { return len(raced.raced) > 0 })
-	e.hurry(clock, "j", "left alone", func(j *batchv1.Job) bool { return j.Status.Active == 1 && j.Status.Failed == 0 })
+	e.create(withPendingTimeout("j"))
+	e.stepUntil(clock, "j", "late", func(*batchv1.Job) bool { return len(raced.raced) > 0 })
+	e.stepUntil(clock, "j", "left alone", func(j *batchv1.Job) bool { return j.Status.Active == 1 && j.Status.Failed == 0 })
 	for range 200 {
 		clock.Step(time.Second)
 	}
@@ -142,7 +142,8 @@ func TestAPodThatStartsAtTheLastMomentIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// takenAway has a pod taken away from its Job, for good, right before the controller asks for it.
+// takenAway takes a pod away from its Job just before the answer to the first live read of it. The Job cannot adopt
+// it again, as it has no labels any more.
 type takenAway struct {
 	connection
 	done chan struct{}
@@ -177,9 +178,9 @@ func TestAPodThatIsAnothersByNowIsNotFailed(t *testing.T) {
 	taken := takenAway{e.client, make(chan struct{})}
 	e.client = taken
 	e.startController()
-	e.create(impatient("j", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) }))
+	e.create(withPendingTimeout("j", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) }))
 	// Another pod, which is made in its place, is stuck.
-	e.hurry(clock, "j", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
+	e.stepUntil(clock, "j", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
 	stuck, left := 0, 0
 	for _, p := range e.podList() {
 		switch {
@@ -197,11 +198,11 @@ func TestAPodThatIsAnothersByNowIsNotFailed(t *testing.T) {
 func TestAJobWhosePodsAreRefusedFails(t *testing.T) {
 	o, clock := fast()
 	e := start(t, o, always(pend))
-	j := impatient("j")
-	// No server looks at it before there is a pod.
+	j := withPendingTimeout("j")
+	// No API server validates the finalizers in a template before a pod is created from it.
 	j.Spec.Template.Finalizers = []string{"no name"}
 	e.create(j)
-	ended := e.hurry(clock, "j", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
+	ended := e.stepUntil(clock, "j", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
 	last := ended.Status.Conditions[len(ended.Status.Conditions)-1]
 	if last.Reason != "PendingTimeout" || !strings.Contains(last.Message, "no name") {
 		t.Errorf("%s: %s", last.Reason, last.Message)

@@ -15,22 +15,25 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// podCache keeps the pods of each Job that still matter, and what must be remembered of those that do not any more.
+// podCache keeps the pods of each Job that still matter: those to count, adopt or release, and the failed ones of a Job
+// that limits them. It also keeps what decisions need to know of pods that do not matter any more.
 type podCache struct {
 	*loop.Children[*corev1.Pod]
 	// matches reports whether the selector of a Job matches a pod.
 	matches func(job types.UID, p *corev1.Pod) bool
 
 	mu sync.Mutex
-	// histories have the ends of pods, by Job.
+	// histories has, by Job, when its pods terminated.
 	histories map[types.UID]core.History
-	// released are the pods whose finalizer was removed, until the informer shows it.
-	released sets.Set[types.UID]
+	// finalizerRemoved has the pods whose finalizer was removed, until the informer shows it.
+	finalizerRemoved sets.Set[types.UID]
+	// limited has the UIDs of the Jobs with a limit for failed pods. The Children read it, so mu cannot guard it.
+	limited sync.Map
 }
 
 func newPodCache(matches func(types.UID, *corev1.Pod) bool, c clock.PassiveClock) *podCache {
-	x := &podCache{matches: matches, histories: map[types.UID]core.History{}, released: sets.New[types.UID]()}
-	x.Children = loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "pod", Keep: x.isRelevant, Merge: withKnownEnd}, c)
+	x := &podCache{matches: matches, histories: map[types.UID]core.History{}, finalizerRemoved: sets.New[types.UID]()}
+	x.Children = loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "pod", Keep: x.isKept, Merge: withKnownEnd}, c)
 	return x
 }
 
@@ -39,8 +42,33 @@ func (x *podCache) isRelevant(job types.UID, p *corev1.Pod) bool {
 	return core.IsRelevant(p) || metav1.GetControllerOfNoCopy(p) == nil || !x.matches(job, p)
 }
 
-// withKnownEnd returns newer with the end that is known. A pod ends once, and may be counted by the time that a node says
-// otherwise: of an index the status does not tell which pod it was that completed it.
+// isKept reports whether p is relevant or limited.
+func (x *podCache) isKept(job types.UID, p *corev1.Pod) bool {
+	return x.isRelevant(job, p) || x.isLimited(job, p)
+}
+
+// isLimited reports whether p is a counted failed pod of a Job that limits them.
+func (x *podCache) isLimited(job types.UID, p *corev1.Pod) bool {
+	if !core.CountedAsFailed(p) {
+		return false
+	}
+	_, limited := x.limited.Load(job)
+	ref := metav1.GetControllerOfNoCopy(p)
+	return limited && ref != nil && ref.UID == job
+}
+
+// setLimited takes in whether a Job has a limit for failed pods, and returns whether that is new.
+func (x *podCache) setLimited(job types.UID, limited bool) (changed bool) {
+	if limited {
+		_, before := x.limited.Swap(job, nil)
+		return !before
+	}
+	_, before := x.limited.LoadAndDelete(job)
+	return before
+}
+
+// withKnownEnd returns newer with the phase in which the pod is known to have terminated. It may have been counted in
+// that before a node reports another: for an index, the status does not say which pod completed it.
 func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
 	if !podstatus.IsTerminated(known) || known.Status.Phase == newer.Status.Phase {
 		return newer
@@ -50,30 +78,32 @@ func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
 	return newer
 }
 
-// observePod takes in what the informer shows of a pod that belongs to job or might, and returns whether it is news.
-func (x *podCache) observePod(job types.UID, p *corev1.Pod) (news bool) {
+// observePod takes in what the informer shows of a pod that job controls or may adopt. It returns whether the Job
+// needs a sync for that.
+func (x *podCache) observePod(job types.UID, p *corev1.Pod) (changed bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !core.HasFinalizer(p) {
-		x.released.Delete(p.UID)
+		x.finalizerRemoved.Delete(p.UID)
 	}
-	p, news = x.ObserveCached(job, p)
+	p, changed = x.ObserveCached(job, p)
 	if endedByItself(p) {
 		x.recordLocked(job, p)
 	}
-	return news
+	return changed
 }
 
-// endedByItself tells apart pods that ended from pods that the controller discarded: those lose the finalizer first.
+// endedByItself reports whether p terminated otherwise than by its deletion by the controller, which removes the
+// finalizer first.
 func endedByItself(p *corev1.Pod) bool {
 	return podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
 }
 
-// end takes in that the informer shows the end of a pod, and returns whether that is news.
-func (x *podCache) end(p *corev1.Pod) (news bool) {
+// drop takes in that a pod was deleted or does not matter any more. It returns whether the Job needs a sync for that.
+func (x *podCache) drop(p *corev1.Pod) (changed bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.released.Delete(p.UID)
+	x.finalizerRemoved.Delete(p.UID)
 	var job types.UID
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		job = ref.UID
@@ -81,14 +111,16 @@ func (x *podCache) end(p *corev1.Pod) (news bool) {
 	return x.ObserveDeletion(job, p)
 }
 
-// release takes in that the finalizer of a pod was removed.
-func (x *podCache) release(pod types.UID) {
+// observeFinalizerRemoved takes in that the finalizer of a pod was removed, unless the informer has shown so already.
+func (x *podCache) observeFinalizerRemoved(pod types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.released.Insert(pod)
+	if x.Has(pod) {
+		x.finalizerRemoved.Insert(pod)
+	}
 }
 
-// record remembers pods that were counted as failed or succeeded.
+// record adds counted pods to the history of their Job.
 func (x *podCache) record(job types.UID, pods []*corev1.Pod) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -108,16 +140,36 @@ func (x *podCache) forget(job types.UID) (held []*corev1.Pod) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, child := range x.Forget(job) {
-		if core.HasFinalizer(child.Newest) && !x.released.Has(child.Newest.UID) {
+		if core.HasFinalizer(child.Newest) && !x.finalizerRemoved.Has(child.Newest.UID) {
 			held = append(held, child.Newest)
 		}
-		x.released.Delete(child.Newest.UID)
+		x.finalizerRemoved.Delete(child.Newest.UID)
+	}
+	delete(x.histories, job)
+	x.limited.Delete(job)
+	return held
+}
+
+// forgetFinished drops what is known of a finished Job, except for the failed pods that it limits, and returns the pods
+// that still have its finalizer.
+func (x *podCache) forgetFinished(job types.UID) (held []*corev1.Pod) {
+	if _, limited := x.limited.Load(job); !limited {
+		return x.forget(job)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, p := range x.pods(job) {
+		if core.HasFinalizer(p) && !x.finalizerRemoved.Has(p.UID) {
+			held = append(held, p)
+		}
+		x.finalizerRemoved.Delete(p.UID)
+		x.ObserveDeletion(job, p)
 	}
 	delete(x.histories, job)
 	return held
 }
 
-// forgetEmpty drops a Job that has no pods left.
+// forgetEmpty drops the history of a Job that has no pods left.
 func (x *podCache) forgetEmpty(job types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -126,10 +178,22 @@ func (x *podCache) forgetEmpty(job types.UID) {
 	}
 }
 
-// pods returns the pods of a Job that matter.
+// pods returns the pods of a Job that have to be counted, adopted or released.
 func (x *podCache) pods(job types.UID) (pods []*corev1.Pod) {
 	for _, child := range x.Of(job) {
-		pods = append(pods, child.Newest)
+		if x.isRelevant(job, child.Newest) {
+			pods = append(pods, child.Newest)
+		}
+	}
+	return pods
+}
+
+// failed returns the counted failed pods of a Job that limits them.
+func (x *podCache) failed(job types.UID) (pods []*corev1.Pod) {
+	for _, child := range x.Of(job) {
+		if !child.Deleted && x.isLimited(job, child.Newest) {
+			pods = append(pods, child.Newest)
+		}
 	}
 	return pods
 }
@@ -143,11 +207,17 @@ func (x *podCache) observe(obs *core.Observation) {
 	children := x.Of(obs.Job.UID)
 	obs.Pods = make([]*corev1.Pod, 0, len(children))
 	for _, child := range children {
+		if !child.Deleted && x.isLimited(obs.Job.UID, child.Newest) {
+			obs.FailedPods = append(obs.FailedPods, child.Newest)
+		}
+		if !x.isRelevant(obs.Job.UID, child.Newest) {
+			continue
+		}
 		obs.Pods = append(obs.Pods, child.Newest)
 		if child.Deleted {
 			obs.InFlight.Deleted.Insert(child.Newest.UID)
 		}
-		if x.released.Has(child.Newest.UID) {
+		if x.finalizerRemoved.Has(child.Newest.UID) {
 			obs.InFlight.FinalizerRemoved.Insert(child.Newest.UID)
 		}
 	}

@@ -29,7 +29,7 @@ func version(resourceVersion string, changes ...func(*corev1.Pod)) *corev1.Pod {
 func ended(p *corev1.Pod)    { p.Status.Phase = corev1.PodSucceeded }
 func deleting(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(noon)) }
 
-func (x *podCache) look() core.Observation {
+func (x *podCache) observed() core.Observation {
 	obs := core.Observation{Job: wrappers.MakeJob("j").UID(owner).Obj(), Now: noon}
 	x.observe(&obs)
 	return obs
@@ -39,16 +39,16 @@ func TestPodCache(t *testing.T) {
 	tests := map[string]struct {
 		do func(*podCache)
 		// version is the one that a decision sees, empty for none.
-		version           string
-		deleted, released bool
+		version          string
+		deleted, removed bool
 	}{
-		"a pod that ended and was released is dropped": {
+		"a pod that ended and lost its finalizer is dropped": {
 			do: func(x *podCache) {
 				x.observePod(owner, version("1"))
 				x.observePod(owner, version("2", ended, core.RemoveFinalizer))
 			},
 		},
-		"an own release hides a pod that ended at once, whatever is shown late": {
+		"the own removal of the finalizer hides a pod that ended at once, whatever is shown late": {
 			do: func(x *podCache) {
 				x.observePod(owner, version("1"))
 				x.ObserveWrite(owner, version("3", ended, core.RemoveFinalizer))
@@ -61,16 +61,16 @@ func TestPodCache(t *testing.T) {
 				x.Deleted("p")
 			}, version: "1", deleted: true,
 		},
-		"a release counts until it is shown": {
+		"the removal of a finalizer counts until it is shown": {
 			do: func(x *podCache) {
 				x.observePod(owner, version("1"))
-				x.release("p")
-			}, version: "1", released: true,
+				x.observeFinalizerRemoved("p")
+			}, version: "1", removed: true,
 		},
 		"and no longer": {
 			do: func(x *podCache) {
 				x.observePod(owner, version("1"))
-				x.release("p")
+				x.observeFinalizerRemoved("p")
 				x.observePod(owner, version("2", core.RemoveFinalizer))
 			}, version: "2",
 		},
@@ -80,11 +80,11 @@ func TestPodCache(t *testing.T) {
 			x := newPodCache(matchesAll, nil)
 			x.Open(owner)
 			tt.do(x)
-			obs, got := x.look(), ""
+			obs, got := x.observed(), ""
 			if len(obs.Pods) > 0 {
 				got = obs.Pods[0].ResourceVersion
 			}
-			if got != tt.version || obs.InFlight.Deleted.Has("p") != tt.deleted || obs.InFlight.FinalizerRemoved.Has("p") != tt.released {
+			if got != tt.version || obs.InFlight.Deleted.Has("p") != tt.deleted || obs.InFlight.FinalizerRemoved.Has("p") != tt.removed {
 				t.Errorf("version %q, in flight %+v", got, obs.InFlight)
 			}
 		})
@@ -96,14 +96,14 @@ func TestWhatIsForgottenOfAJobAreThePodsThatHaveItsFinalizer(t *testing.T) {
 	named := func(uid types.UID) func(*corev1.Pod) { return func(p *corev1.Pod) { p.UID = uid } }
 	x.observePod(owner, version("1", named("held")))
 	x.observePod(owner, version("1", named("released")))
-	x.release("released")
+	x.observeFinalizerRemoved("released")
 	x.observePod(owner, version("1", named("bare"), core.RemoveFinalizer))
 	x.observePod(owner, version("1", named("gone")))
 	x.Gone("gone")
 	if held := x.forget(owner); len(held) != 1 || held[0].UID != "held" {
 		t.Errorf("%v have the finalizer", held)
 	}
-	if len(x.released) != 0 || x.Known(owner) {
+	if len(x.finalizerRemoved) != 0 || x.Known(owner) {
 		t.Error("the Job is not forgotten")
 	}
 }
@@ -117,31 +117,34 @@ func TestThePodCacheDoesNotGrowWithHistory(t *testing.T) {
 		x.ObserveWrite(owner, version("1", named))
 		x.observePod(owner, version("1", named))
 		x.observePod(owner, version("2", named, ended))
-		x.release(uid)
+		x.observeFinalizerRemoved(uid)
 		x.observePod(owner, version("3", named, ended, core.RemoveFinalizer))
+		if i%2 == 0 {
+			x.observeFinalizerRemoved(uid) // The informer was faster than the answer.
+		}
 		x.Close(owner)
 	}
-	if x.Known(owner) || len(x.released) != 0 {
+	if x.Known(owner) || len(x.finalizerRemoved) != 0 {
 		t.Error("something is kept of a Job that has no pods left to count")
 	}
 }
 
-func TestOnlyNewsWakesTheJob(t *testing.T) {
+func TestOnlyChangesOfOthersRequeueTheJob(t *testing.T) {
 	x := newPodCache(matchesAll, nil)
 	x.Open(owner)
 	x.ObserveWrite(owner, version("1"))
 	if x.observePod(owner, version("1")) {
-		t.Error("the controller's own write is news to it")
+		t.Error("the controller's own write requeues the Job")
 	}
 	if !x.observePod(owner, version("2", ended)) {
-		t.Error("the end of a pod is no news")
+		t.Error("the end of a pod does not requeue the Job")
 	}
 	x.ObserveWrite(owner, version("3", ended, core.RemoveFinalizer))
 	if x.observePod(owner, version("3", ended, core.RemoveFinalizer)) {
-		t.Error("the controller's own release is news to it")
+		t.Error("the controller's own removal of a finalizer requeues the Job")
 	}
 	x.Close(owner)
-	if x.end(version("3", ended, core.RemoveFinalizer)) {
-		t.Error("the end of a pod that does not matter is news")
+	if x.drop(version("3", ended, core.RemoveFinalizer)) {
+		t.Error("the end of a pod that does not matter requeues the Job")
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// holding is a client of a server that lets no pod go as long as busy.
+// holding is a client of a server that refuses to remove finalizers while busy is set.
 type holding struct {
 	connection
 	busy *atomic.Bool
-	// tries counts those to let a pod go.
+	// tries counts the tries to remove a finalizer.
 	tries *atomic.Int32
 }
 
@@ -37,8 +37,8 @@ func (p heldPods) Modify(ctx context.Context, observed *corev1.Pod, change func(
 	return p.Resource.Modify(ctx, observed, change)
 }
 
-// What came of pods is kept before they are let go. Where that fails, the next try, and another controller, must not keep
-// it again, nor count what went to make room for it.
+// Results are stored before the finalizers of pods are removed. If the removal fails, neither the next try nor
+// another controller may store them again, or count again the results that were dropped to make room for them.
 func TestResultsOfPodsThatAreHeldAreKeptOnce(t *testing.T) {
 	const n = 20
 	for name, test := range map[string]struct{ max, kept, dropped int }{

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// A slice that somebody has deleted, and perhaps made another of, is not the one to add to.
+// No result is added to a slice that was deleted, or to another one of its name.
 func TestResultsGoOnWhereTheirSliceIsGone(t *testing.T) {
 	for name, replace := range map[string]bool{"it is deleted": false, "another has its name": true} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// resultSlices are those of all Jobs, the oldest first.
+// resultSlices returns the slices of all Jobs, the oldest first.
 func (e *env) resultSlices() (all []stintv1.ResultSlice) {
 	e.t.Helper()
 	_, err := e.client.ResultSlices().List(context.Background(), e.namespace(), labels.Everything(), func(s *stintv1.ResultSlice) { all = append(all, *s) })
@@ -33,7 +33,7 @@ func (e *env) resultSlices() (all []stintv1.ResultSlice) {
 	return all
 }
 
-// results are those of a Job whose pods are gone.
+// results returns the stored results of a Job, without what its pods would add.
 func (e *env) results(name string) *stintv1.JobResults {
 	e.t.Helper()
 	j, err := e.client.Jobs().Get(context.Background(), e.namespace(), name)
@@ -43,7 +43,7 @@ func (e *env) results(name string) *stintv1.JobResults {
 	return results.Merge(j, e.resultSlices(), nil)
 }
 
-// sweep deletes every pod as soon as the controller has let it go.
+// sweep deletes every pod as soon as the controller has removed its finalizer.
 func (e *env) sweep() {
 	e.t.Helper()
 	gone := make(chan *corev1.Pod, 10_000)
@@ -166,7 +166,7 @@ func TestNoResultsWhereNoneAreWanted(t *testing.T) {
 	}
 }
 
-// refusing is a client of a server whose answer to writes of results is err, as long as there is one.
+// refusing is a client of a server that answers the creation of a ResultSlice with err while that is set.
 type refusing struct {
 	connection
 	err *atomic.Pointer[error]
@@ -223,7 +223,8 @@ func TestResultsThatCannotBeWrittenNowHoldThePods(t *testing.T) {
 	}
 }
 
-// startRefusing starts a controller whose writes of results are answered with err, until refuse is called with another.
+// startRefusing starts a controller whose ResultSlices the server refuses with err, until refuse is called with
+// another error or nil.
 func startRefusing(t *testing.T, err *error) (e *env, refuse func(*error)) {
 	t.Helper()
 	e = start(t, quick(), always(succeed))

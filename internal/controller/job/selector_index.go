@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-// selectorIndex tells which Job would adopt a pod that nobody controls. Most Jobs select by a label with their own UID, which
-// is found at once; only selectors that people wrote must be tried one by one.
+// selectorIndex finds the Job that would adopt an orphan pod. Most Jobs select by a label with their own UID, which
+// is found at once; only selectors that users wrote must be tried one by one.
 type selectorIndex struct {
 	mu sync.Mutex
 	// byUID are the Jobs with a generated selector, bySelector those with a selector of their own.
@@ -30,11 +30,11 @@ type selectorEntry struct {
 	selector labels.Selector
 }
 
-func newClaims() *selectorIndex {
+func newSelectorIndex() *selectorIndex {
 	return &selectorIndex{byUID: map[types.UID]types.NamespacedName{}, bySelector: map[types.UID]selectorEntry{}}
 }
 
-// add tells whether pods that are there already may be the Job's.
+// add adds a Job, and reports whether it may adopt pods that exist already.
 func (c *selectorIndex) add(job *batchv1.Job) (mayHavePods bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *selectorIndex) remove(job *batchv1.Job) {
 	delete(c.bySelector, job.UID)
 }
 
-// matches tells whether the selector of job matches pod. That of a Job that needs no pods any more matches all.
+// matches reports whether the selector of job matches pod. It does for a Job that is finished or not cached yet.
 func (c *selectorIndex) matches(job types.UID, pod *corev1.Pod) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

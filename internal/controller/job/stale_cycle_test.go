@@ -13,7 +13,7 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// changing has a Job changed, once, before any Job is asked for: what the informer shows is old by then.
+// changing calls change before every live read of a Job, so that what the informer shows is outdated by then.
 type changing struct {
 	connection
 	change func()
@@ -33,8 +33,8 @@ func (r changingJobs) Get(ctx context.Context, namespace, name string) (*batchv1
 	return r.Resource.Get(ctx, namespace, name)
 }
 
-// Jobs of a cycle that is open by now do not fail for it, though the informer still shows it closed.
-func TestACycleThatIsOpenByNowFailsNobody(t *testing.T) {
+// Jobs of a cycle that is open by now do not fail for it, though the informer still shows it as closed.
+func TestACycleThatIsOpenByNowFailsNoJob(t *testing.T) {
 	e := start(t, job.Options{ConcurrentSyncs: 1}, always(succeed))
 	e.stopController()
 	closeCycle(t, e)

@@ -6,33 +6,36 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// minStatusDelay is how long a change of numbers waits for others at most, unless the batch period is shorter.
+// minStatusDelay is how long the first deferrable change waits for others, unless the batch period is shorter.
 const minStatusDelay = 100 * time.Millisecond
 
-// statusPace spreads the status writes of one Job. The first ended pod is listed at once, those that end meanwhile together
-// a period later; what is listed is counted soon after: on a cluster once all are released (Controller.settle), on one
-// machine with the next list where that is near. Numbers of living pods come along, or alone once a period:
+// statusPace spreads the status writes of one Job. The first terminated pod is listed at once, those that terminate
+// within a period of it together when that is over. What is listed moves to the counters soon after: on a cluster
+// once all finalizers are removed (Controller.countRemovedFinalizers), on one machine with the next list where that
+// is near. Changed numbers of active pods are stored with these writes, or alone once a period. With d for
+// minStatusDelay:
 //
-//	list         list           numbers          list
-//	 ├─haste─ count ├─haste─ count   │
-//	 ├─── period ───┼───── period ───┤
+//	list         list       numbers          list
+//	 ├─d─ counters ├─d─ counters │
+//	 ├── period ───┼───── period ───┤
 //
-// So a Job with many pods gets no more than two writes a period, whatever its pods do.
+// So a Job with many pods has at most two writes a period, whatever its pods do.
 type statusPace struct {
-	// waiting is since when a harmless write waits; zero for none.
+	// waiting is since when a deferrable write waits; zero if none does.
 	waiting time.Time
-	// listed and wrote are the times of the last write that listed pods and of the last of any kind.
+	// listed and stored are the times of the last write that listed pods, and of the last of any kind.
 	listed, stored time.Time
 }
 
-// periodFor is longer for a Job with many pods: each write then tells of more, and costs more.
+// periodFor returns the batch period for a Job with so many pods. It grows to the double, as each write then has more
+// changes and costs more.
 func periodFor(period time.Duration, pods int) time.Duration {
 	return period + period*time.Duration(min(pods, largeJobPods))/largeJobPods
 }
 
-// due is when a status may be written that has patience.
-func (p *statusPace) due(now time.Time, period time.Duration, patience core.WriteUrgency) time.Time {
-	switch patience {
+// due returns when a status of this urgency may be written.
+func (p *statusPace) due(now time.Time, period time.Duration, urgency core.WriteUrgency) time.Time {
+	switch urgency {
 	case core.Immediate:
 		return now
 	case core.Batched:
@@ -48,9 +51,9 @@ func (p *statusPace) due(now time.Time, period time.Duration, patience core.Writ
 	return soon
 }
 
-func (p *statusPace) observeWrite(now time.Time, patience core.WriteUrgency) {
+func (p *statusPace) observeWrite(now time.Time, urgency core.WriteUrgency) {
 	p.waiting, p.stored = time.Time{}, now
-	if patience != core.Deferrable {
+	if urgency != core.Deferrable {
 		p.listed = now
 	}
 }

@@ -10,8 +10,8 @@ import (
 func TestPaceOfStatusWrites(t *testing.T) {
 	const period = 500 * time.Millisecond
 	type write struct {
-		at       time.Duration
-		patience core.WriteUrgency
+		at      time.Duration
+		urgency core.WriteUrgency
 	}
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	tests := map[string]struct {
@@ -35,9 +35,9 @@ func TestPaceOfStatusWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := statusPace{}
 			for _, w := range tt.before {
-				p.observeWrite(noon.Add(w.at), w.patience)
+				p.observeWrite(noon.Add(w.at), w.urgency)
 			}
-			due := p.due(noon.Add(tt.next.at), period, tt.next.patience)
+			due := p.due(noon.Add(tt.next.at), period, tt.next.urgency)
 			if got := max(0, due.Sub(noon)); got != tt.due {
 				t.Errorf("due after %v, want %v", got, tt.due)
 			}

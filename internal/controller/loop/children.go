@@ -58,9 +58,9 @@ type childSet[T Object] struct {
 	children map[types.UID]*Child[T]
 	// unknown are the names of children of which it is not known whether their creation succeeded.
 	unknown sets.Set[string]
-	// ended are the children that were removed from the informer's cache during the sync: an answer that arrives afterwards
-	// must not bring them back. It is nil outside of a sync.
-	ended sets.Set[types.UID]
+	// dropped are the children that were cached during the sync as deleted or as not needed any more: the
+	// answer to an earlier write must not bring them back. It is nil outside of a sync.
+	dropped sets.Set[types.UID]
 }
 
 // NewChildren returns an empty cache. If c is nil, it uses the real clock.
@@ -81,7 +81,7 @@ func NewChildren[T Object](rules Rules[T], c clock.PassiveClock) *Children[T] {
 func (c *Children[T]) Open(parent types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.childSet(parent).ended = sets.New[types.UID]()
+	c.childSet(parent).dropped = sets.New[types.UID]()
 }
 
 // Close ends the sync that Open began. It reports whether a child is yet to be cached. If the child was created
@@ -93,7 +93,7 @@ func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 	if f == nil {
 		return false
 	}
-	f.ended = nil
+	f.dropped = nil
 	c.dropIfEmpty(parent)
 	for _, child := range f.children {
 		if !child.cached && !child.gone {
@@ -107,7 +107,7 @@ func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 func (c *Children[T]) IsOpen(parent types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.childrenByParent[parent] != nil && c.childrenByParent[parent].ended != nil
+	return c.childrenByParent[parent] != nil && c.childrenByParent[parent].dropped != nil
 }
 
 // Of returns the existing children of a parent, in no particular order.
@@ -156,6 +156,14 @@ func (c *Children[T]) Known(parent types.UID) bool {
 	return c.childrenByParent[parent] != nil
 }
 
+// Has reports whether anything is known of a child. Of one that the informer has shown as deleted or not needed any more
+// nothing is.
+func (c *Children[T]) Has(uid types.UID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.child(uid) != nil
+}
+
 func (c *Children[T]) childSet(parent types.UID) *childSet[T] {
 	f := c.childrenByParent[parent]
 	if f == nil {
@@ -189,7 +197,7 @@ func (c *Children[T]) drop(uid types.UID) {
 // dropIfEmpty drops the set of a parent that has no cached or expected child and no sync in progress.
 func (c *Children[T]) dropIfEmpty(parent types.UID) {
 	f := c.childrenByParent[parent]
-	if f != nil && f.ended == nil && len(f.children) == 0 && len(f.unknown) == 0 {
+	if f != nil && f.dropped == nil && len(f.children) == 0 && len(f.unknown) == 0 {
 		delete(c.childrenByParent, parent)
 	}
 }

@@ -57,7 +57,7 @@ func (c *Children[T]) unconfirmed(parent types.UID, listed map[string]types.UID)
 	for name, uid := range listed {
 		known := names.Has(name)
 		if uid != "" {
-			known = f.children[uid] != nil || f.ended.Has(uid)
+			known = f.children[uid] != nil || f.dropped.Has(uid)
 		}
 		if !known {
 			uncertain[name] = uid

@@ -9,7 +9,7 @@ func (c *Children[T]) ObserveCached(parent types.UID, cached T) (merged T, isNew
 	defer c.mu.Unlock()
 	uid := cached.GetUID()
 	if before, known := c.parents[uid]; known && before != parent {
-		c.drop(uid)
+		c.dropCached(before, uid)
 	}
 	child := c.child(uid)
 	if child == nil {
@@ -26,7 +26,7 @@ func (c *Children[T]) ObserveCached(parent types.UID, cached T) (merged T, isNew
 		child.Deleted = child.Deleted && cached.GetDeletionTimestamp() == nil
 	}
 	if !c.rules.Keep(parent, cached) {
-		c.drop(uid)
+		c.dropCached(parent, uid)
 	}
 	return cached, isNew
 }
@@ -38,10 +38,11 @@ func (c *Children[T]) observeNewCached(parent types.UID, cached T) (isNew bool) 
 		f.unknown.Delete(cached.GetName())
 	}
 	if !c.rules.Keep(parent, cached) {
-		c.dropIfEmpty(parent)
+		c.dropCached(parent, cached.GetUID())
 		return false
 	}
 	c.add(parent, cached.GetUID(), &Child[T]{Newest: cached, cached: true})
+	c.childSet(parent).dropped.Delete(cached.GetUID())
 	return !expected
 }
 
@@ -51,13 +52,25 @@ func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := gone.GetUID()
-	_, isNew = c.parents[uid]
-	if f := c.childrenByParent[parent]; f != nil && f.ended != nil {
-		f.ended.Insert(uid)
-		isNew = true
+	before, known := c.parents[uid]
+	during := c.dropCached(parent, uid)
+	if known && before != parent {
+		c.dropCached(before, uid)
 	}
-	c.drop(uid)
-	return isNew
+	return known || during
+}
+
+// dropCached drops a child that the informer knows, and returns whether a sync of the parent is under way.
+func (c *Children[T]) dropCached(parent, uid types.UID) (during bool) {
+	f := c.childrenByParent[parent]
+	if during = f != nil && f.dropped != nil; during {
+		f.dropped.Insert(uid)
+	}
+	if c.parents[uid] == parent {
+		c.drop(uid)
+	}
+	c.dropIfEmpty(parent)
+	return during
 }
 
 // Expect must be called before a child of this name is created: from then on it may exist.
@@ -86,7 +99,7 @@ func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	defer c.mu.Unlock()
 	uid := answer.GetUID()
 	f := c.childrenByParent[parent]
-	if f == nil || f.ended == nil || f.ended.Has(uid) {
+	if f == nil || f.dropped == nil || f.dropped.Has(uid) {
 		return
 	}
 	f.unknown.Delete(answer.GetName())

@@ -90,6 +90,11 @@ func TestTheNewerOfWhatIsShownAndAnsweredIsKnown(t *testing.T) {
 			c.ObserveDeletion(parentUID, child("2"))
 			c.ObserveWrite(parentUID, child("1"))
 		}},
+		"a child that was dropped before its last write is answered stays dropped": {do: func(c *pods) {
+			c.ObserveCached(parentUID, child("1"))
+			c.ObserveCached(parentUID, child("3", ended))
+			c.ObserveWrite(parentUID, child("2"))
+		}},
 		"a child that the server does not have is gone, whatever is shown late": {do: func(c *pods) {
 			c.ObserveCached(parentUID, child("1"))
 			c.Gone("p")
@@ -99,6 +104,21 @@ func TestTheNewerOfWhatIsShownAndAnsweredIsKnown(t *testing.T) {
 			c.ObserveCached(parentUID, child("1"))
 			c.ObserveCached("another", child("2"))
 		}},
+		"and stays dropped when its last write is answered": {do: func(c *pods) {
+			c.ObserveCached(parentUID, child("1"))
+			c.ObserveCached("another", child("3"))
+			c.ObserveWrite(parentUID, child("2"))
+		}},
+		"a child that has no parent any more stays dropped": {do: func(c *pods) {
+			c.ObserveCached(parentUID, child("1"))
+			c.ObserveDeletion("", child("2"))
+			c.ObserveWrite(parentUID, child("2"))
+		}},
+		"a child that is needed again is known, and its writes are": {do: func(c *pods) {
+			c.ObserveCached(parentUID, child("1", ended))
+			c.ObserveCached(parentUID, child("2"))
+			c.ObserveWrite(parentUID, child("3"))
+		}, known: "3"},
 		"an answer after the parent was forgotten is not kept": {do: func(c *pods) {
 			c.Forget(parentUID)
 			c.ObserveWrite(parentUID, child("1"))
@@ -245,6 +265,35 @@ func TestAChildIsAwaitedUntilItIsShownOrGone(t *testing.T) {
 			if end(children); children.Close(parentUID) {
 				t.Error("it is awaited still")
 			}
+		})
+	}
+}
+
+// The informer is often faster than the answer to the write that it shows.
+func TestAChildIsNotAwaitedThatWasCachedAndIsNotNeeded(t *testing.T) {
+	for name, cached := range map[string][]*corev1.Pod{
+		"known before": {child("1"), child("2", ended)},
+		"created":      {child("2", ended)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				children := loop.NewChildren(unended, nil)
+				children.Open(parentUID)
+				for _, p := range cached {
+					children.ObserveCached(parentUID, p)
+				}
+				children.ObserveWrite(parentUID, child("2", ended))
+				if children.Close(parentUID) {
+					t.Error("the informer shows it, and it is awaited")
+				}
+				time.Sleep(time.Minute)
+				if overdue := children.Overdue(parentUID); len(overdue) > 0 {
+					t.Error("the server is asked for it")
+				}
+				if children.Size() != 0 {
+					t.Error("something is kept of it")
+				}
+			})
 		})
 	}
 }

@@ -53,9 +53,8 @@ func NewParents[T Object, S any](l *Loop, kind string, resource client.Resource[
 type Decide[T Object] func(ctx context.Context, newest T, confirmed bool) (again bool, err error)
 
 // Sync calls decide with the newest version of an object. If that was outdated, Sync reads the object live and decides
-// again. It goes on when ctx ends, because a write that is cancelled may succeed all the same.
+// again.
 func (p *Parents[T, S]) Sync(ctx context.Context, key types.NamespacedName, decide Decide[T]) error {
-	ctx = context.WithoutCancel(ctx)
 	for range maxSyncRounds {
 		cached := Cached[T](p.resource.Informer(), key)
 		var none T
@@ -88,18 +87,25 @@ func (p *Parents[T, S]) round(ctx context.Context, cached T, decide Decide[T]) (
 	return again, err
 }
 
-// UpdateStatus stores the status of changed. It fails with ErrOutdated if changed was made from an older version.
-func (p *Parents[T, S]) UpdateStatus(ctx context.Context, changed T) error {
-	stored, err := p.resource.UpdateStatus(ctx, changed)
+// UpdateStatus stores the status of changed and returns what is stored. It fails with ErrOutdated if changed was made from
+// an older version.
+func (p *Parents[T, S]) UpdateStatus(ctx context.Context, changed T) (stored T, err error) {
+	stored, err = p.resource.UpdateStatus(ctx, changed)
 	switch {
 	case apierrors.IsConflict(err):
-		return ErrOutdated
+		return stored, ErrOutdated
 	case err != nil:
 		p.update(changed, func(k *parent[T, S]) { k.latest.Confirmed = false })
-		return fmt.Errorf("storing the status of %s %s: %w", p.kind, Key(changed), err)
+		return stored, fmt.Errorf("storing the status of %s %s: %w", p.kind, Key(changed), err)
 	}
 	p.observeWrite(stored)
-	return nil
+	return stored, nil
+}
+
+// Newest returns the newest known version of an object.
+func (p *Parents[T, S]) Newest(known T) T {
+	newest, _ := p.newest(known)
+	return newest
 }
 
 // IsOwn reports whether cached is the version that the last write or live read returned, or an older one. Then no sync is
@@ -114,6 +120,24 @@ func (p *Parents[T, S]) IsOwn(cached T) bool {
 // Update calls do with the state that the controller keeps of an object.
 func (p *Parents[T, S]) Update(object T, do func(*S)) {
 	p.update(object, func(k *parent[T, S]) { do(&k.state) })
+}
+
+// UpdateKnown calls do with what the controller keeps of an object, if it keeps anything.
+func (p *Parents[T, S]) UpdateKnown(key types.NamespacedName, uid types.UID, do func(*S)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k := p.known[key]; k != nil && k.uid == uid {
+		do(&k.state)
+	}
+}
+
+// Forget drops what the controller keeps of an object.
+func (p *Parents[T, S]) Forget(object T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k := p.known[Key(object)]; k != nil && k.uid == object.GetUID() {
+		delete(p.known, Key(object))
+	}
 }
 
 func (p *Parents[T, S]) update(object T, do func(*parent[T, S])) {

@@ -62,9 +62,10 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 // Run runs the controller until ctx ends, and returns when its last write has.
 func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx, c.syncs, c.sync) }
 
+// sync finishes what it has begun even if ctx ends: a write that is cancelled may have happened all the same.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	start := time.Now()
-	err := c.scheduledJobs.Sync(ctx, key, c.decide)
+	err := c.scheduledJobs.Sync(context.WithoutCancel(ctx), key, c.decide)
 	c.metrics.synced(err, time.Since(start))
 	return err
 }

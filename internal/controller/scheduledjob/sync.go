@@ -33,7 +33,7 @@ func (c *Controller) apply(ctx context.Context, sj *stintv1.ScheduledJob, d core
 	if !equality.Semantic.DeepEqual(next, sj.Status) {
 		changed := sj.DeepCopy()
 		changed.Status = next
-		if err := c.scheduledJobs.UpdateStatus(ctx, changed); err != nil {
+		if _, err := c.scheduledJobs.UpdateStatus(ctx, changed); err != nil {
 			return errors.Join(failed, err)
 		}
 		c.metrics.counted(&sj.Status, &next)

@@ -21,7 +21,7 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 		uncertain bool
 	}{
 		"ended and shown as it was before the list":    {version("9", ended), true},
-		"told to end and shown as it was before":       {version("9", deleting), true},
+		"deleted and shown as it was before":           {version("9", deleting), true},
 		"shown with the finalizer after the list":      {version("11", ended), false},
 		"listed, and so not counted":                   {version("9", ended, uid("listed")), false},
 		"running":                                      {version("9"), true},

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFaultsAreToldOfOnce(t *testing.T) {
-	m := newStateStore(0)
+func TestFaultsOfAnnotationsAreNewOnce(t *testing.T) {
+	s := jobState{}
 	for _, step := range []struct {
 		sentence    string
 		faults, new []string
@@ -18,15 +18,12 @@ func TestFaultsAreToldOfOnce(t *testing.T) {
 		{"what was mended says nothing", []string{"b"}, nil},
 		{"and is new when it is back", []string{"a", "b"}, []string{"a"}},
 	} {
-		got := m.newFaults("job", step.faults)
+		got := s.newFaults(step.faults)
 		if len(got) == 0 {
 			got = nil
 		}
 		if diff := cmp.Diff(step.new, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.sentence, diff)
 		}
-	}
-	if got := m.newFaults("other", []string{"a"}); len(got) != 1 {
-		t.Errorf("of another Job: %v", got)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// The failed pod of an index waits for the next one, which is never made in a namespace that is being deleted; and the
-// namespace waits for the pod.
+// The failed pod of an index is kept until the next pod of the index exists. None is created in a namespace that is
+// being deleted, and the deletion of the namespace waits for the pod.
 func TestAPodIsNotKeptForAnotherThatItsNamespaceWillNotHave(t *testing.T) {
 	e := start(t, quick(), always(run))
 	ctx := context.Background()
