@@ -31,9 +31,9 @@ var endings = []fault{
 		tests: "./internal/controller/job/model -run ^TestAListedPodThatIsCachedAsRunningIsStoredAsTheServerHasIt$",
 	},
 	{
-		wrong: "A pod that a live list shows and the informer does not is forgotten, and the Job fails without it.",
+		wrong: "A pod that is live and not cached yet is forgotten, and the Job fails without it.",
 		file:  "internal/controller/job/external_status.go",
-		old:   "metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isShown(p))",
+		old:   "metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isCached(p))",
 		new:   "slices.Contains(core.Listed(job), p.UID)",
 		tests: "./internal/controller/job/model -run ^TestAPodThatOnlyALiveListShowsIsDeletedIfItIsNotNeeded$",
 	},
