@@ -83,6 +83,7 @@ test-report: ## what the last runs skipped, and what passed only when run again
 .PHONY: lint
 lint:
 	$(LINT) run ./...
+	$(GO) run ./test/comments
 
 .PHONY: generate
 generate:

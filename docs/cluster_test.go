@@ -41,7 +41,7 @@ func granted(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(rights))
 }
 
-// told lists the same from the first column of the table.
+// told lists the rights in the first column of the table.
 func told(t *testing.T) []string {
 	t.Helper()
 	_, section, _ := strings.Cut(read(t, "cluster.md"), "\n## Rights\n")

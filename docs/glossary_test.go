@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A word is looked up, not read about: one line each, once, and few.
+// The glossary is for looking words up: it has one line for each word, and few words.
 func TestTheGlossaryIsShort(t *testing.T) {
 	const most = 60
 	seen := map[string]bool{}

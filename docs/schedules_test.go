@@ -1,4 +1,4 @@
-// Package docs makes sure that the documentation for users says what is so.
+// Package docs tests that the documentation for users is correct.
 package docs
 
 import (

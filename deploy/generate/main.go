@@ -1,4 +1,4 @@
-// Generate makes the Helm chart of the manifests beside it, so that there is one truth about rights and settings.
+// Generate writes the Helm chart from the manifests, so that rights and settings are maintained in one place.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 
 //go:generate go run .
 
-// Folders as seen from here, where go generate runs.
+// Folders, relative to this one, where go generate runs.
 const (
 	manifests = ".."
 	chart     = "../chart"
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// write makes the generated files of the chart.
+// write generates the files of the chart.
 func write(manifests, chart string) error {
 	same := func(s string) (string, error) { return s, nil }
 	for to, part := range map[string]struct {
@@ -52,7 +52,7 @@ func write(manifests, chart string) error {
 
 const note = "# Made of deploy/%s by go generate ./deploy/generate.\n"
 
-// controller puts values in the place of what may have to be changed. The namespace is Helm's to make.
+// controller replaces settings by values of the chart, and leaves out the namespace, which Helm creates.
 func controller(manifest string) (string, error) {
 	_, manifest, found := strings.Cut(manifest, "\n---\n")
 	if !found || strings.Contains(manifest, "kind: Namespace") {
@@ -76,12 +76,12 @@ func controller(manifest string) (string, error) {
 	return fmt.Sprintf(note, "stint.yaml") + inNamespace(manifest), nil
 }
 
-// optional is a field of the pods that is there if its value is.
+// optional returns a template for a field of the pod that is set only if its value is.
 func optional(field string) string {
 	return fmt.Sprintf("      {{- with .Values.%s }}\n      %s: {{ toJson . }}\n      {{- end }}\n", field, field)
 }
 
-// cronJobRights are given only where they are used.
+// cronJobRights returns rights that are granted only if the CronJob controller is enabled.
 func cronJobRights(manifest string) (string, error) {
 	return "{{- if has \"cronjob\" .Values.controllers }}\n" + fmt.Sprintf(note, "cronjob.yaml") + inNamespace(manifest) + "{{- end }}\n", nil
 }

@@ -80,7 +80,7 @@ func TestValuesSayWhereTheControllerRunsAndHowItsImageIsPulled(t *testing.T) {
 	}
 }
 
-// podSpec is that of the Deployment.
+// podSpec returns the pod spec of the Deployment.
 func podSpec(t *testing.T, change map[string]any) map[string]any {
 	t.Helper()
 	made := documents(t, render(t, "templates/stint.yaml", change))
@@ -133,7 +133,7 @@ func render(t *testing.T, file string, change map[string]any) string {
 	return out.String()
 }
 
-// documents are the objects of a file.
+// documents returns the objects of a file.
 func documents(t *testing.T, text string) (out []map[string]any) {
 	t.Helper()
 	for document := range strings.SplitSeq(text, "\n---\n") {

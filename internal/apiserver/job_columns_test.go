@@ -72,7 +72,7 @@ func TestTheColumnsOfGetDoNotContradictWhy(t *testing.T) {
 		// never is a part of the explanation's next steps. If it is empty, they must not contain the word.
 		never string
 	}{
-		"suspended": {change: func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }, state: stintv1.JobSuspended, status: "Suspended", never: "never goes on, unless it is resumed"},
+		"suspended": {change: func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }, state: stintv1.JobSuspended, status: "Suspended", never: "never continues, unless it is resumed"},
 		"paused":    {change: func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }, state: stintv1.JobPaused, status: "Pending", never: "never gets pods, unless"},
 		"waiting":   {change: func(j *batchv1.Job) { j.Annotations = map[string]string{core.DependsOn: "suspended"} }, state: stintv1.JobWaitingForJobs, status: "Waiting"},
 		"external":  {change: func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") }, state: stintv1.JobUnknownPlan, status: "Pending"},

@@ -1,8 +1,8 @@
-// Package cli is the command line of Stint: it routes to what does the work and turns errors into exit statuses.
+// Package cli is the command line of Stint: it runs the command and turns its error into an exit status.
 //
-//	0    it worked; for stint run: every Job completed
-//	1    it did not; for stint run: a Job failed
-//	2    bad input: flags, arguments, manifests, what is not there yet
+//	0    success; for stint run: every Job completed
+//	1    failure; for stint run: a Job failed
+//	2    bad input: flags, arguments, manifests, commands that are not supported yet
 //	130  interrupted with Ctrl-C
 package cli
 
@@ -23,7 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/verbs"
 )
 
-// Main runs one command line, without the program's name, and returns its exit status.
+// Main runs a command line (args without the program's name), and returns its exit status.
 func Main(args []string, streams genericiooptions.IOStreams) int {
 	out := command.Output{To: streams.Out}
 	if !output.IsTerminal(streams.Out) {
@@ -70,7 +70,7 @@ func status(err error) int {
 	return command.ExitFailed
 }
 
-// message is what is left to say about an error.
+// message returns the text to print for an error; empty if the command has printed it.
 func message(err error) string {
 	var problems manifest.Problems
 	var verb verbs.Exit

@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/why"
 )
 
-// newRoot builds the commands that args may need: kubectl's verbs are many and cost start-up time.
+// newRoot builds the commands that args may need. To build all of kubectl's commands would cost start-up time.
 func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "stint",
@@ -58,7 +58,7 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 	return root
 }
 
-// demandTopic has stint help refuse what cobra's command answers with the help of stint.
+// demandTopic makes stint help refuse an unknown command. Cobra would print the help of stint.
 func demandTopic(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
@@ -75,7 +75,7 @@ func demandTopic(root *cobra.Command) {
 	}
 }
 
-// demandShell has stint completion refuse what cobra's command answers with its help.
+// demandShell makes stint completion refuse an unknown shell. Cobra would print the help of the command.
 func demandShell(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

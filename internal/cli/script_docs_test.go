@@ -10,7 +10,7 @@ import (
 // savedBlock is a sentence such as "Save this as `hello.yaml`.", and the next YAML block.
 var savedBlock = regexp.MustCompile("(?s)Save this as `([a-z.]+)`.*?\n```yaml\n(.*?)```\n")
 
-// saveBlocks saves the manifests of a page, as its reader is told to: save $DOCS/tutorial.md
+// saveBlocks saves the manifests of a page, as the page says: save $DOCS/tutorial.md
 func saveBlocks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: save FILE")

@@ -25,7 +25,7 @@ import (
 	"github.com/stint-dev/stint/test/unprivileged"
 )
 
-// TestMain makes this test binary the stint that the scripts call, and the process host that it starts.
+// TestMain makes this test binary the stint that the scripts call, and the host process that stint starts.
 func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
 		os.Exit(code)
@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("STINT_DATA_DIR", e.WorkDir+"/data")
-			// Their commands are this machine's, unless a script is about images.
+			// Containers run programs of this machine, unless a script is about images.
 			e.Setenv("STINT_RUNTIME", "process")
 			e.Setenv("TERM", "dumb")
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
@@ -91,7 +91,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// endPods ends what a script that failed half-way leaves: pods outlive servers.
+// endPods kills the host processes, and so the pods, that a failed script has left behind.
 func endPods(dir string) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range paths {
@@ -112,7 +112,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("sh", append([]string{"-c", script, "sh"}, args[1:]...)...))
 }
 
-// script is a script that waits as other tests do.
+// script is the testing.TB of a script, for package await.
 type script struct {
 	testing.TB
 	ts *testscript.TestScript
@@ -128,7 +128,7 @@ func (s script) Skip(args ...any) { s.ts.Fatalf("skip: %v", args) }
 
 func (s script) Fatalf(format string, args ...any) { s.ts.Fatalf(format, args...) }
 
-// awaitFile waits for a file, which says that something has happened elsewhere.
+// awaitFile waits until a file is not empty: await FILE
 func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
@@ -139,7 +139,7 @@ func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// becomes runs a command again and again until what it prints matches: becomes '^done$' stint get …
+// becomes runs a command until its output matches: becomes '^done$' stint get …
 func becomes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: becomes REGEXP COMMAND…")
@@ -159,7 +159,7 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// follow runs a command that was printed, as it was printed: follow resume. The flag --data-dir is its last.
+// follow runs a stint command that the output suggests, unchanged: follow resume. Its last flag must be --data-dir.
 func follow(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: follow VERB")
@@ -186,7 +186,7 @@ func busybox(t testing.TB, entrypoint []string) v1.Image {
 	return images.Image(t, v1.Config{Entrypoint: entrypoint, Env: []string{"PATH=/bin", "OF_IMAGE=yes"}, User: "7:8", WorkingDir: "/tmp"}, images.Busybox(t))
 }
 
-// serveImage serves an image with busybox to those who know the password, from what stands in for docker.io by the user's
+// serveImage serves an image with busybox, behind a login, from a registry that is the mirror of docker.io in the user's
 // hosts.toml: serve NAME USER PASSWORD ENTRYPOINT…
 func serveImage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {

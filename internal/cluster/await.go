@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// awaitPause is between two questions to an API server that does not answer, and answerTime how long one may take.
+	// awaitPause is the time between two requests to an API server that does not answer, answerTime the timeout of a request.
 	awaitPause = time.Second
 	answerTime = 10 * time.Second
 )
 
-// awaitAPI returns when the API server answers or ctx ends. That it has to wait it says once.
+// awaitAPI returns when the API server answers or ctx ends. It logs once that it waits.
 func awaitAPI(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = answerTime
@@ -29,7 +29,7 @@ func awaitAPI(ctx context.Context, config *rest.Config) error {
 		_, err := server.ServerVersionWithContext(ctx)
 		switch {
 		case apierrors.IsUnauthorized(err):
-			return fmt.Errorf("the API server at %s does not know these credentials: %w", config.Host, err)
+			return fmt.Errorf("the API server at %s rejects these credentials: %w", config.Host, err)
 		case err == nil, apierrors.IsForbidden(err), ctx.Err() != nil:
 			return nil
 		case !told:

@@ -20,17 +20,17 @@ import (
 	"github.com/stint-dev/stint/internal/memory"
 )
 
-// SyncBatchPeriod is longer than on one machine: here a write has a price, and there may be a limit on them.
+// SyncBatchPeriod is longer than on one machine, as writes are more expensive on a cluster and may be rate-limited.
 const SyncBatchPeriod = 300 * time.Millisecond
 
-// stopTime is how long the last writes may take. A pod gets 30 s to stop, and the lease has to be released in them.
+// stopTime is how long the last writes may take. The pod's grace period is 30 s, in which the lease has to be released as well.
 const stopTime = 20 * time.Second
 
-// Options choose what Run does.
+// Options are the settings of Run.
 type Options struct {
-	// Config reaches the cluster, with the limits on requests.
+	// Config connects to the cluster, with the limits on requests.
 	Config *rest.Config
-	// Controllers are the names of those to run.
+	// Controllers are the names of the controllers to run.
 	Controllers []string
 	// Job tunes the Job controller.
 	Job job.Options
@@ -38,7 +38,7 @@ type Options struct {
 	CronJob cronjob.Options
 	// ScheduledJob tunes the ScheduledJob controller.
 	ScheduledJob scheduledjob.Options
-	// Election is nil where there are no others to be kept apart from.
+	// Election is nil without leader election.
 	Election *Election
 	// MetricsListen is the address to serve /metrics, /healthz and /readyz on, over plain HTTP; empty serves none.
 	MetricsListen string
@@ -46,13 +46,13 @@ type Options struct {
 	Version string
 }
 
-// process is one running Stint.
+// process is a running stint controller.
 type process struct {
 	Options
 	stage atomic.Int32
 }
 
-// The stages of a process. None but a standby is skipped.
+// The stages of a process. Only standby may be skipped.
 const (
 	starting int32 = iota
 	standby
@@ -60,10 +60,10 @@ const (
 	leading
 )
 
-// Run works until ctx ends and the last write is done, or until the lease is lost, which is an error.
+// Run runs the controllers until ctx ends and the last write is done, or until the lease is lost, which is an error.
 func Run(ctx context.Context, o Options) error {
 	memory.Tune()
-	defer context.AfterFunc(ctx, func() { klog.FromContext(ctx).Info("Stopping: what is being written is finished first") })()
+	defer context.AfterFunc(ctx, func() { klog.FromContext(ctx).Info("Stopping: writes in progress are finished first") })()
 	p := &process{Options: o}
 	stop, err := p.serve()
 	if err != nil {
@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options) error {
 	return p.lead(ctx)
 }
 
-// serve answers supervisors and scrapers until the function returned is called.
+// serve serves metrics and health checks until the returned function is called.
 func (p *process) serve() (stop func(), err error) {
 	if p.MetricsListen == "" {
 		return func() {}, nil
@@ -93,24 +93,24 @@ func (p *process) serve() (stop func(), err error) {
 	go func() {
 		defer close(served)
 		if err := e.Run(ctx); err != nil {
-			klog.FromContext(ctx).Error(err, "Working on without them") // Work matters more than telling of it.
+			klog.FromContext(ctx).Error(err, "Continuing without metrics and health checks") // The controllers matter more than their metrics.
 		}
 	}()
 	return func() { cancel(); <-served }, nil
 }
 
-// ready is what /readyz tells: a standby is ready to take over.
+// ready is the check of /readyz. A standby is ready to take over.
 func (p *process) ready() error {
 	switch p.stage.Load() {
 	case standby, leading:
 		return nil
 	case fillingCaches:
-		return errors.New("reading what there is to do")
+		return errors.New("caches are syncing")
 	}
 	return errors.New("starting")
 }
 
-// work runs the controllers until ctx ends and their last write and event is written.
+// work runs the controllers until ctx ends and their last writes and events are written.
 func (p *process) work(ctx context.Context, config *rest.Config) error {
 	c, err := remote.New(config)
 	if err != nil {
@@ -140,15 +140,15 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 		return err
 	case <-ctx.Done():
 	}
-	patience := time.NewTimer(stopTime)
-	defer patience.Stop()
+	stopTimer := time.NewTimer(stopTime)
+	defer stopTimer.Stop()
 	select {
 	case err := <-ended:
 		return err
-	case <-patience.C:
+	case <-stopTimer.C:
 		return errBusy
 	}
 }
 
-// errBusy leaves the lease to run out: what is being written may still arrive.
+// errBusy means that writes are still in progress. The lease is then not released but expires, as they may still take effect.
 var errBusy = fmt.Errorf("the last writes have not ended within %v: the API server does not answer, or --kube-api-qps is low", stopTime)

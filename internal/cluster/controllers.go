@@ -18,18 +18,18 @@ const (
 	cronJobController      = "cronjob"
 )
 
-// Controllers are the names that Options.Controllers may hold.
+// Controllers are the valid names in Options.Controllers.
 var Controllers = []string{jobController, scheduledJobController, cronJobController}
 
-// OnRequest are those of them that run only where a person names them: kube-controller-manager runs CronJobs too, and no
-// field of a CronJob tells which of the two is to.
+// OnRequest are controllers that run only if the user names them: kube-controller-manager manages CronJobs as well, and a CronJob
+// has no field managedBy.
 var OnRequest = []string{cronJobController}
 
 type controller interface {
 	Run(ctx context.Context) error
 }
 
-// chosen makes the controllers that are asked for. They ask c for informers, so none runs that nobody needs.
+// chosen returns the chosen controllers. c runs only the informers that they need.
 func (p *process) chosen(c *remote.Client, w *events.Writer) (out []controller) {
 	made := map[string]func() controller{
 		jobController: func() controller { return job.New(c, w.Recorder("job-controller"), p.Job) },
@@ -46,7 +46,7 @@ func (p *process) chosen(c *remote.Client, w *events.Writer) (out []controller) 
 	return out
 }
 
-// runAll works until ctx ends, or one of the controllers fails, which ends the others.
+// runAll runs the controllers until ctx ends. If one fails, it stops the others.
 func runAll(ctx context.Context, controllers []controller) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

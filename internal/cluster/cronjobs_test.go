@@ -16,10 +16,10 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// held marks a Job that the concurrency policy holds.
+// held is the annotation of a Job that the concurrency policy holds.
 const held = "stint.dev/held-by-concurrency-policy"
 
-// newCronJob is suspended; its Jobs are managed by Stint.
+// newCronJob returns a suspended CronJob whose Jobs are managed by Stint.
 func newCronJob(name string, change ...func(*batchv1.CronJobSpec)) *batchv1.CronJob {
 	c := wrappers.MakeCronJob(name, "* * * * *").Suspend(true).
 		JobTemplate(newJob("", jobcontroller.ManagedBy)).Obj()
@@ -36,7 +36,7 @@ func (n *node) createCronJob(t *testing.T, c *batchv1.CronJob) {
 	}
 }
 
-// due makes a CronJob miss the latest minute, and then resumes it: so nobody has to wait for the next one.
+// due makes a CronJob miss the latest minute and then resumes it, so that a run starts without waiting for the next minute.
 func (n *node) due(t *testing.T, name string) {
 	t.Helper()
 	past := time.Now().Add(-90 * time.Second).UTC().Format(time.RFC3339)
@@ -52,7 +52,7 @@ func (n *node) patchCronJob(t *testing.T, name, patch string, subresources ...st
 	}
 }
 
-// trigger is what kubectl create job --from=cronjob/NAME makes.
+// trigger creates a Job as kubectl create job --from=cronjob/NAME does.
 func (n *node) trigger(t *testing.T, cronJob, job string) {
 	t.Helper()
 	from, err := n.BatchV1().CronJobs(n.namespace).Get(t.Context(), cronJob, metav1.GetOptions{})
@@ -86,7 +86,7 @@ func (n *node) awaitCronJob(t *testing.T, name, what string, is func(*batchv1.Cr
 	return last
 }
 
-// ranOnce checks that each minute that was dealt with had one Job of one pod, by its name. No more minutes come then.
+// ranOnce suspends the CronJob, and checks that each of its Jobs has the name of its minute and had one pod.
 func (n *node) ranOnce(t *testing.T, name string) {
 	t.Helper()
 	n.awaitCronJob(t, name, "to have run", func(c *batchv1.CronJob) bool {
@@ -107,7 +107,7 @@ func (n *node) ranOnce(t *testing.T, name string) {
 		if want := fmt.Sprintf("%s-%d", name, at.Unix()/60); err != nil || job.Name != want {
 			t.Errorf("a Job of %s is called %s, want %s (%v)", name, job.Name, want, err)
 		}
-		n.awaitEnd(t, job.Name) // it may be that of a minute that came just now
+		n.awaitEnd(t, job.Name) // it may have been created just now
 		if pods := n.made(job.Name); pods != 1 {
 			t.Errorf("job %s had %d pods", job.Name, pods)
 		}
@@ -168,7 +168,7 @@ func TestClusterRunsOnDemandOfACronJobObeyItsConcurrencyPolicy(t *testing.T) {
 	controller(t, c, "", "--leader-elect=false", "--controllers=*,cronjob").awaitReady(t)
 	n.createCronJob(t, newCronJob("forbids", func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = batchv1.ForbidConcurrent }))
 	n.hold("first", 0)
-	n.hold("second", 0) // its pod may come before it is held
+	n.hold("second", 0) // its pod may be created before the Job is held
 	n.trigger(t, "forbids", "first")
 	n.awaitCronJob(t, "forbids", "to list the first run", func(c *batchv1.CronJob) bool {
 		return len(c.Status.Active) == 1 && c.Status.Active[0].Name == "first"

@@ -29,7 +29,7 @@ const (
 	stintUser       = "system:serviceaccount:stint-system:stint-controller"
 )
 
-// One cluster has all manifests: that of CronJobs comes when what is used without it is known.
+// All manifests are tested on one cluster. That of CronJobs is applied after the rights without it have been compared.
 func TestClusterWithTheManifests(t *testing.T) {
 	c, audit := strict(t)
 	deploy(t, c, manifests, resultSlicesCRD)
@@ -43,7 +43,7 @@ func TestClusterWithTheManifests(t *testing.T) {
 	t.Run("the Deployment is allowed in its namespace", func(t *testing.T) { deploymentIsAllowed(t, c) })
 }
 
-// runSchedules has runs created and, when there are too many, deleted.
+// runSchedules makes the controller create runs, and delete them because of the history limit.
 func runSchedules(t *testing.T, s *schedules) {
 	t.Helper()
 	s.makeTemplate(t, "pods")
@@ -57,7 +57,7 @@ func runSchedules(t *testing.T, s *schedules) {
 	await.Until(t, "the Jobs to be deleted", func() bool { return len(s.jobsOf(t, "scheduled")) == 0 })
 }
 
-// runCronJobs has a run created and deleted, and another one held and released.
+// runCronJobs makes the controller create and delete a run, and hold and resume another one.
 func runCronJobs(t *testing.T, n *node) {
 	t.Helper()
 	n.createCronJob(t, newCronJob("scheduled", func(s *batchv1.CronJobSpec) {
@@ -70,7 +70,7 @@ func runCronJobs(t *testing.T, n *node) {
 	})
 	n.patchCronJob(t, "scheduled", `{"spec":{"suspend":true}}`)
 	n.hold("first", 0)
-	n.hold("second", 0) // its pod may come before it is held
+	n.hold("second", 0) // its pod may be created before the Job is held
 	n.trigger(t, "scheduled", "first")
 	n.awaitCronJob(t, "scheduled", "to list the first run", func(c *batchv1.CronJob) bool { return len(c.Status.Active) == 1 })
 	n.trigger(t, "scheduled", "second")
@@ -122,7 +122,7 @@ func peopleMayHaveScheduledJobs(t *testing.T, c *kube.Cluster) {
 	}
 }
 
-// roles are those that Kubernetes has for people.
+// roles are Kubernetes' ClusterRoles for users.
 var roles = []string{"admin", "edit", "view"}
 
 func podsMayWaitForTheirJob(t *testing.T, c *kube.Cluster) {
@@ -161,7 +161,7 @@ func deploymentIsAllowed(t *testing.T, c *kube.Cluster) {
 	if _, err := n.CoreV1().Pods("stint-system").Create(t.Context(), pod, dry); err != nil {
 		t.Error(err)
 	}
-	// It is stint that must understand the arguments.
+	// The arguments must be valid for stint.
 	args := append(template.Spec.Containers[0].Args, "--kubeconfig", "none.yaml")
 	out, err := stintCommand(args...).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "none.yaml") {
@@ -169,7 +169,7 @@ func deploymentIsAllowed(t *testing.T, c *kube.Cluster) {
 	}
 }
 
-// strict is a cluster that is as strict as OpenShift about who may own pods, and that writes down what Stint asks for.
+// strict returns a cluster with OwnerReferencesPermissionEnforcement, as on OpenShift, and the audit log of Stint's requests.
 func strict(t *testing.T) (*kube.Cluster, *auditLog) {
 	t.Helper()
 	dir := t.TempDir()
@@ -197,7 +197,7 @@ func deploy(t *testing.T, c *kube.Cluster, files ...string) {
 	}
 }
 
-// suspendTwice has pods deleted, and an event repeated.
+// suspendTwice makes the controller delete pods and repeat an event.
 func suspendTwice(t *testing.T, n *node) {
 	t.Helper()
 	n.hold("paused", 0)
@@ -220,7 +220,7 @@ func (n *node) suspend(t *testing.T, pause bool) {
 	}
 }
 
-// getStuck has a pod failed, as it does not start.
+// getStuck makes the controller fail a pod that does not start.
 func getStuck(t *testing.T, n *node) {
 	t.Helper()
 	n.hold("stuck", 0)
@@ -240,8 +240,8 @@ func getStuck(t *testing.T, n *node) {
 	})
 }
 
-// adopt gives a Job a pod that was there before it. No pod ends before that: the Job might end without it. A Job that
-// knows of it late has a pod of its own, and may delete the one that it adopts.
+// adopt makes a Job adopt a pod that was created before it. No pod terminates before that, as the Job might complete without
+// it. If the controller observes the pod late, it has created another one, and may delete the adopted one.
 func adopt(t *testing.T, n *node) {
 	t.Helper()
 	labels := map[string]string{"app": "adopted"}
@@ -250,7 +250,7 @@ func adopt(t *testing.T, n *node) {
 		s.Selector = &metav1.LabelSelector{MatchLabels: labels}
 		s.Template.Labels = labels
 	})
-	const unlabelled = "" // With a selector of people nobody adds labels.
+	const unlabelled = "" // With manualSelector the pods have no label job-name.
 	n.hold(unlabelled, 0)
 	orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: labels}, Spec: *job.Spec.Template.Spec.DeepCopy()}
 	if _, err := n.CoreV1().Pods(n.namespace).Create(t.Context(), orphan, metav1.CreateOptions{}); err != nil {

@@ -1,4 +1,4 @@
-// Package cluster puts the controllers together on a Kubernetes cluster, as internal/server does on one machine.
+// Package cluster runs the controllers on a Kubernetes cluster, as internal/server does on one machine.
 //
 //	API server answers ─▶ standby ── lease won ──▶ informers filled ─▶ leader
 //	                         │                                           │
@@ -8,6 +8,6 @@
 //	                                         ▼                                  more writes
 //	                                       end 0
 //
-// A standby holds nothing of the cluster: who wins the lease lists afresh. Without leader election a process takes
-// itself for the leader from the start.
+// A standby caches nothing: its informers start when it wins the lease. Without leader election a process is the leader from the
+// start.
 package cluster

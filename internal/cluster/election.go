@@ -17,24 +17,24 @@ import (
 	"github.com/stint-dev/stint/internal/memory"
 )
 
-// Election keeps all but one of several processes waiting, by a Lease.
+// Election are the settings of leader election by a Lease.
 type Election struct {
 	Namespace, Name string
-	// LeaseDuration is how long the others wait for a leader that has gone silent.
+	// LeaseDuration is how long the others wait before they replace a leader that does not renew.
 	LeaseDuration time.Duration
 	// RenewDeadline is how long the leader tries to renew before it gives up.
 	RenewDeadline time.Duration
-	// RetryPeriod is between two tries.
+	// RetryPeriod is the time between two tries.
 	RetryPeriod time.Duration
 }
 
-// lead waits for the lease, works for as long as it is held, and releases it once the last write is done.
+// lead waits for the lease, runs the controllers while it is held, and releases it once the last write is done.
 func (p *process) lead(ctx context.Context) error {
 	t, err := p.newLeaseHolder()
 	if err != nil {
 		return err
 	}
-	// The lease outlasts ctx, until the last write.
+	// The lease is held after the end of ctx, until the last write.
 	electing, stopElecting := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopElecting()
 	working, stopWorking := context.WithCancel(ctx)
@@ -64,10 +64,10 @@ func (p *process) lead(ctx context.Context) error {
 	case <-t.lost:
 	}
 	t.end()
-	return fmt.Errorf("lost the lease %s%s: this process ends so that two never work at once", t.Describe(), t.successor())
+	return fmt.Errorf("lost the lease %s%s: exiting, so that there are never two leaders", t.Describe(), t.successor())
 }
 
-// elect runs for the lease until ctx ends or the lease is won and lost again.
+// elect tries to acquire the lease and renews it, until ctx ends or the lease is lost.
 func (p *process) elect(ctx context.Context, t *leaseHolder) (won, ended chan struct{}, err error) {
 	won, ended = make(chan struct{}), make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -108,8 +108,7 @@ func (p *process) newLeaseHolder() (*leaseHolder, error) {
 	return &leaseHolder{Interface: lock, duration: e.LeaseDuration, lost: make(chan struct{})}, nil
 }
 
-// release gives the lease back, where it is held, so that the next one need not wait for it to run out. The elector must
-// have ended.
+// release releases the lease, if it is held, so that a standby need not wait until it expires. The elector must have stopped.
 func (t *leaseHolder) release(ctx context.Context) error {
 	if !t.begun() {
 		return nil
@@ -130,7 +129,7 @@ func (t *leaseHolder) release(ctx context.Context) error {
 			return nil
 		}
 		if !apierrors.IsConflict(err) {
-			return fmt.Errorf("releasing the lease %s, which the next one now waits for: %w", t.Describe(), err)
+			return fmt.Errorf("releasing the lease %s, so that a standby waits until it expires: %w", t.Describe(), err)
 		}
 	}
 }

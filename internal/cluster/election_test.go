@@ -18,12 +18,12 @@ import (
 
 const leaseNamespace = metav1.NamespaceDefault
 
-// steadyLease is one that no machine is so busy as to lose. Tests that want it to run out have it expire.
+// steadyLease returns flags for a lease so long that even a busy machine renews it in time. Tests end it by expire.
 func steadyLease(name string) []string {
 	return lease(name, "10m", "9m")
 }
 
-// stalledLease runs out while its leader stands still.
+// stalledLease returns flags for a lease that expires while its leader is stopped.
 func stalledLease(name string) []string {
 	return lease(name, "40s", "35s")
 }
@@ -87,7 +87,7 @@ func (p *pair) halfway(t *testing.T) {
 	p.awaitJob(t, p.id, "to be halfway", func(job *batchv1.Job) bool { return job.Status.Succeeded == 15 })
 }
 
-// holder is who has the lease.
+// holder returns the holder of the lease.
 func (p *pair) holder(t *testing.T) string {
 	t.Helper()
 	lease, err := p.CoordinationV1().Leases(leaseNamespace).Get(t.Context(), p.id, metav1.GetOptions{})
@@ -97,7 +97,7 @@ func (p *pair) holder(t *testing.T) string {
 	return ptr.Deref(lease.Spec.HolderIdentity, "")
 }
 
-// give lets another hold the lease.
+// give sets the holder of the lease.
 func (p *pair) give(t *testing.T, holder string) {
 	t.Helper()
 	leases := p.CoordinationV1().Leases(leaseNamespace)
@@ -112,7 +112,7 @@ func (p *pair) give(t *testing.T, holder string) {
 	})
 }
 
-// expire has the lease of a leader that is dead run out after a second: the others wait for as long as the lease says.
+// expire shortens the lease of a killed leader to a second: the standby waits as long as the lease says.
 func (n *node) expire(t *testing.T, lease string) {
 	t.Helper()
 	_, err := n.CoordinationV1().Leases(leaseNamespace).Patch(t.Context(), lease, types.MergePatchType,
@@ -131,7 +131,7 @@ func (p *pair) finish(t *testing.T) {
 
 func cleanStop(t *testing.T, p *pair) {
 	p.halfway(t)
-	p.letGo(t.Context(), p.id) // it stops with much to do
+	p.letGo(t.Context(), p.id) // the leader is to stop with many pods uncounted
 	p.leader.signal(syscall.SIGTERM)
 	if status := p.leader.exit(t); status != 0 {
 		t.Errorf("exit status %d, want 0", status)
@@ -170,7 +170,7 @@ func steal(t *testing.T, p *pair) {
 		t.Errorf("exit status %d, want 1", status)
 	}
 	p.leader.awaitLog(t, "stint: lost the lease "+leaseNamespace+"/"+p.id+" to thief: ")
-	p.give(t, "") // the thief has had enough
+	p.give(t, "") // the thief releases the lease
 	p.awaitLeading(t, p.standby)
 	p.finish(t)
 }

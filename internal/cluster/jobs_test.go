@@ -23,14 +23,14 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// node ends pods as they come: with success, unless the label fate says otherwise. It remembers all that it has seen.
+// node terminates pods as they are created: with success, unless the label fate says otherwise. It records all pods.
 type node struct {
 	kubernetes.Interface
 	// namespace is the test's own.
 	namespace string
 	mu        sync.Mutex
 	pods      map[types.UID]*corev1.Pod
-	// gate is how many more pods of a Job may end; a Job that is not in it has no gate.
+	// gate is how many more pods of a Job are terminated; a Job that is not in it has no limit.
 	gate map[string]int
 	held map[string][]*corev1.Pod
 }
@@ -51,7 +51,7 @@ func newNode(t *testing.T, c *kube.Cluster) *node {
 	return n
 }
 
-// leaveNothing deletes what a controller of a later test would work on.
+// leaveNothing deletes the objects that a controller of a later test would sync.
 func (n *node) leaveNothing(t *testing.T) {
 	for _, kind := range []string{
 		"/apis/stint.dev/v1/namespaces/%s/scheduledjobs", "/apis/batch/v1/namespaces/%s/cronjobs",
@@ -77,7 +77,7 @@ func (n *node) see(ctx context.Context, pod *corev1.Pod) {
 	n.advance(ctx, job)
 }
 
-// advance ends the pods of a Job that its gate lets through.
+// advance terminates held pods of a Job, as many as its gate allows.
 func (n *node) advance(ctx context.Context, job string) {
 	for _, pod := range slices.Clone(n.held[job]) {
 		if left, gated := n.gate[job]; gated && left <= 0 {
@@ -90,7 +90,7 @@ func (n *node) advance(ctx context.Context, job string) {
 	}
 }
 
-// end tries until the API server takes the news: what is stuck or away for a while must not cost a test its pod.
+// end terminates a pod. It retries, as some tests stop the API server.
 func (n *node) end(ctx context.Context, pod *corev1.Pod) {
 	patch := `{"status":{"phase":"Succeeded"}}`
 	if pod.Labels["fate"] == "fail" {
@@ -103,14 +103,14 @@ func (n *node) end(ctx context.Context, pod *corev1.Pod) {
 	})
 }
 
-// hold lets first pods of a Job end and no more.
+// hold terminates the first pods of a Job and no more.
 func (n *node) hold(job string, first int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.gate[job] = first
 }
 
-// let lets some more pods of a Job end.
+// let terminates some more pods of a Job.
 func (n *node) let(ctx context.Context, job string, more int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -118,7 +118,7 @@ func (n *node) let(ctx context.Context, job string, more int) {
 	n.advance(ctx, job)
 }
 
-// letGo lets all pods of a Job end.
+// letGo terminates all pods of a Job.
 func (n *node) letGo(ctx context.Context, job string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -126,7 +126,7 @@ func (n *node) letGo(ctx context.Context, job string) {
 	n.advance(ctx, job)
 }
 
-// made is how many pods a Job ever had.
+// made returns how many pods were created for a Job.
 func (n *node) made(job string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -139,7 +139,7 @@ func (n *node) made(job string) int {
 	return count
 }
 
-// newJob is managed by nobody in particular where manager is empty.
+// newJob returns a Job with this spec.managedBy, which is not set if manager is empty.
 func newJob(name, manager string, change ...func(*batchv1.JobSpec)) *batchv1.Job {
 	job := wrappers.MakeJob(name).Containers("main").Command("true").Obj()
 	job.Spec.Template.Labels = map[string]string{}
@@ -177,7 +177,7 @@ func (n *node) job(t *testing.T, name string) *batchv1.Job {
 	return job
 }
 
-// awaitJob waits for a state of a Job. API servers come and go in these tests.
+// awaitJob waits for a state of a Job. It ignores errors, as some tests stop the API server.
 func (n *node) awaitJob(t *testing.T, name, what string, is func(*batchv1.Job) bool) {
 	t.Helper()
 	var last *batchv1.Job
@@ -228,7 +228,7 @@ func (n *node) exact(t *testing.T, name string) {
 	}
 }
 
-// statusWriter is who wrote a Job's status, by the name that it gave itself.
+// statusWriter returns the field manager that wrote a Job's status.
 func statusWriter(job *batchv1.Job) string {
 	for _, entry := range job.ManagedFields {
 		if entry.Subresource == "status" {

@@ -11,22 +11,22 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// leaseHolder watches over the lease on behalf of those who write. The elector finds out by its own timers that the lease is
-// lost; a process that stood still meanwhile, or whose lease somebody else has taken, must not write before that.
+// leaseHolder knows whether this process may write. The elector notices by its own timers that the lease is lost; a process that
+// was frozen meanwhile, or whose lease another process has acquired, must not write before that.
 type leaseHolder struct {
 	resourcelock.Interface
 	duration time.Duration
-	// lost is closed when somebody else is seen to hold the lease that this process held.
+	// lost is closed when another process is observed to hold the lease that this process held.
 	lost chan struct{}
 
 	mu sync.Mutex
-	// until is when others may take the lease; zero before it is won.
+	// until is when others may acquire the lease; zero before this process has acquired it.
 	until time.Time
-	// holder is who has taken it.
+	// holder is the process that has acquired it since.
 	holder string
 }
 
-// Get reads the lease, and who holds it.
+// Get implements resourcelock.Interface. It observes the holder.
 func (t *leaseHolder) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := t.Interface.Get(ctx)
 	if err == nil {
@@ -45,7 +45,7 @@ func (t *leaseHolder) seen(holder string) {
 	close(t.lost)
 }
 
-// Create takes a lease that was not there.
+// Create implements resourcelock.Interface: it acquires a lease that did not exist.
 func (t *leaseHolder) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	asked := time.Now()
 	err := t.Interface.Create(ctx, record)
@@ -53,7 +53,7 @@ func (t *leaseHolder) Create(ctx context.Context, record resourcelock.LeaderElec
 	return err
 }
 
-// Update takes the lease or renews it.
+// Update implements resourcelock.Interface: it acquires or renews the lease.
 func (t *leaseHolder) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	asked := time.Now()
 	err := t.Interface.Update(ctx, record)
@@ -61,7 +61,7 @@ func (t *leaseHolder) Update(ctx context.Context, record resourcelock.LeaderElec
 	return err
 }
 
-// renewed counts from before the request: others may have seen its effect before this process had the answer.
+// renewed counts from before the request, as others may observe the lease before this process gets the response.
 func (t *leaseHolder) renewed(asked time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,25 +74,25 @@ func (t *leaseHolder) holds() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
-	// The monotonic clock stands still while a machine sleeps, so the wall clock has to agree.
+	// The monotonic clock stops while a machine sleeps, so the wall clock is compared as well.
 	return t.holder == "" && now.Before(t.until) && now.Round(0).Before(t.until)
 }
 
-// end lets nothing more be written, although the others may have to wait for some time yet.
+// end forbids further writes, even if the lease has not expired yet.
 func (t *leaseHolder) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.duration, t.until = 0, time.Now()
 }
 
-// begun tells that the lease was won, which does not say that it is held.
+// begun reports whether the lease was acquired, even if it is lost since.
 func (t *leaseHolder) begun() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.until.IsZero()
 }
 
-// successor tells who has taken the lease, where that is known.
+// successor returns " to " and the new holder of the lease, if known.
 func (t *leaseHolder) successor() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +117,7 @@ type leaseTransport struct {
 func (g leaseTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet && !g.leaseHolder.holds() {
 		if r.Body != nil {
-			_ = r.Body.Close() // A RoundTripper has to, and nobody has read from it.
+			_ = r.Body.Close() // A RoundTripper must close the body.
 		}
 		return nil, fmt.Errorf("%s %s: the lease %s is not held any more", r.Method, r.URL.Path, g.leaseHolder.Describe())
 	}

@@ -15,9 +15,9 @@ import (
 func TestWritesArePassedOnOnlyWhileTheLeaseIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock := &resourcelock.LeaseLock{LockConfig: resourcelock.ResourceLockConfig{Identity: "me"}}
-		tenure := &leaseHolder{Interface: lock, duration: 15 * time.Second, lost: make(chan struct{})}
+		holder := &leaseHolder{Interface: lock, duration: 15 * time.Second, lost: make(chan struct{})}
 		passed := 0
-		g := leaseTransport{tenure, roundTripper(func(*http.Request) (*http.Response, error) { passed++; return nil, nil })}
+		g := leaseTransport{holder, roundTripper(func(*http.Request) (*http.Response, error) { passed++; return nil, nil })}
 		check := func(when, method string, want bool) {
 			t.Helper()
 			before := passed
@@ -29,23 +29,23 @@ func TestWritesArePassedOnOnlyWhileTheLeaseIsHeld(t *testing.T) {
 		check("before the lease is won", http.MethodPost, false)
 		asked := time.Now()
 		time.Sleep(time.Second) // a slow answer
-		tenure.renewed(asked, nil)
+		holder.renewed(asked, nil)
 		check("once it is won", http.MethodPost, true)
 		time.Sleep(13 * time.Second)
-		tenure.renewed(time.Now(), errors.New("no answer"))
+		holder.renewed(time.Now(), errors.New("no answer"))
 		check("before others may take it", http.MethodPut, true)
 		time.Sleep(time.Second)
 		check("when others may take it", http.MethodPatch, false)
 		check("when others may take it", http.MethodDelete, false)
 		check("when others may take it", http.MethodGet, true)
-		tenure.renewed(time.Now(), nil)
+		holder.renewed(time.Now(), nil)
 		check("when it is renewed late", http.MethodPatch, true)
-		tenure.seen("me")
-		tenure.seen("")
+		holder.seen("me")
+		holder.seen("")
 		check("when nobody else has it", http.MethodPatch, true)
-		tenure.seen("other")
+		holder.seen("other")
 		check("when another has it", http.MethodPatch, false)
-		<-tenure.lost
+		<-holder.lost
 	})
 }
 

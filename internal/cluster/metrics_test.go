@@ -19,7 +19,7 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// TestClusterMetricsAreThoseOfKubeControllerManager has both run the same Jobs and compares what they counted.
+// TestClusterMetricsAreThoseOfKubeControllerManager runs the same Jobs with both controllers and compares their metrics.
 func TestClusterMetricsAreThoseOfKubeControllerManager(t *testing.T) {
 	c := kube.Shared(t)
 	n := newNode(t, c)
@@ -48,7 +48,7 @@ func TestClusterMetricsAreThoseOfKubeControllerManager(t *testing.T) {
 	scraper := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer scraper.CloseIdleConnections()
 	diff := "nothing yet"
-	// What follows the last status is counted a moment later.
+	// Some series change a moment after the last status.
 	await.Until(t, "Stint (+) to have counted what kube-controller-manager (-) has", func() bool {
 		answer, err := scraper.Get("https://127.0.0.1:" + port + "/metrics")
 		if err != nil {
@@ -65,10 +65,9 @@ func TestClusterMetricsAreThoseOfKubeControllerManager(t *testing.T) {
 	}, func() string { return diff })
 }
 
-// jobSeries picks the series that tell of Jobs rather than of how they are looked at. What either thinks of the Jobs of
-// the other has no counterpart, and a series may begin at 0 or when there is something to count. How many ended pods still
-// had the finalizer is counted by what is shown: who lists pods anew, as after a watch that the API server has ended, may
-// never have seen some of them so.
+// jobSeries selects the series that can be compared. It leaves out those about syncs, and about Jobs of the other controller, which
+// have no counterpart, as well as series that are 0, which only one of the two may show. How many terminated pods still had the
+// finalizer depends on what the informer shows: after a list it may never show some pods in that state.
 func jobSeries(series map[string]float64) map[string]float64 {
 	maps.DeleteFunc(series, func(name string, value float64) bool {
 		return value == 0 || !strings.HasPrefix(name, "job_controller_") || strings.Contains(name, "sync") ||
@@ -78,7 +77,7 @@ func jobSeries(series map[string]float64) map[string]float64 {
 	return series
 }
 
-// countedJobs are ways to end.
+// countedJobs are Jobs that finish in different ways.
 func countedJobs() map[string]func(*batchv1.JobSpec) {
 	indexed := func(s *batchv1.JobSpec) {
 		s.CompletionMode = ptr.To(batchv1.IndexedCompletion)
@@ -158,7 +157,7 @@ func (s *stint) metrics() map[string]float64 {
 	return parse(body)
 }
 
-// parse reads all series, each by its name and labels as they stand there.
+// parse returns the values of all series by name and labels.
 func parse(text string) map[string]float64 {
 	values := map[string]float64{}
 	for line := range strings.Lines(text) {

@@ -62,7 +62,7 @@ func TestClusterWithItsAPIServerAway(t *testing.T) {
 		s := controller(t, c, "", steadyLease("busy")...)
 		s.awaitLog(t, "self=true")
 		s.awaitReady(t)
-		// The lease cannot be released as long as nobody answers.
+		// The lease cannot be released while the API server does not answer.
 		syscall.Kill(c.APIServer().PID(), syscall.SIGSTOP)
 		defer syscall.Kill(c.APIServer().PID(), syscall.SIGCONT)
 		s.signal(syscall.SIGINT)
@@ -79,7 +79,7 @@ func TestClusterWrongCredentialsEndIt(t *testing.T) {
 	if status := s.exit(t); status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
-	s.awaitLog(t, "does not know these credentials")
+	s.awaitLog(t, "rejects these credentials")
 }
 
 func TestClusterWithoutRightsItIsNotReadyAndSaysWhy(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// pullFails has a pod wait for its image. It is ready all the same: so the Job's status shows that the controller knows.
+// pullFails is the status of a pod that waits for its image. The pod is ready, too, so that status.ready of the Job shows that the
+// controller has observed it.
 const pullFails = `{"status":{"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"main","image":"busybox","imageID":"",
 	"state":{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}}]}}`
 
@@ -65,7 +66,7 @@ func TestClusterFailsPodsThatDoNotStart(t *testing.T) {
 	}
 }
 
-// failedFor reports whether a Job has failed for a reason and with words of its message.
+// failedFor returns whether a Job has failed with this reason and with words in its message.
 func failedFor(reason, words string) func(*batchv1.Job) bool {
 	return func(job *batchv1.Job) bool {
 		for _, c := range job.Status.Conditions {

@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// unseen are permissions that a quiet cluster may see no use of.
+// unseen are permissions that the test may not use, with the reason.
 var unseen = map[string]string{
 	"batch/jobs/finalizers update":              "is asked for by an admission plugin, and tested by taking it away",
 	"stint.dev/scheduledjobs/finalizers update": "is asked for by an admission plugin, without which no run would be created",
@@ -74,7 +74,7 @@ func grantsWhatCronJobsNeed(t *testing.T, c *kube.Cluster, audit *auditLog) {
 	})
 }
 
-// listAnew runs a controller as on an API server that cannot stream what there is, and is asked for lists instead.
+// listAnew runs a controller without WatchList, as on an older API server, so that the permission list is used.
 func listAnew(t *testing.T, c *kube.Cluster, flags ...string) {
 	t.Helper()
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
@@ -86,7 +86,7 @@ func listAnew(t *testing.T, c *kube.Cluster, flags ...string) {
 	}
 }
 
-// compare waits until what is used is what is granted: the API server may write down that it has answered after it has.
+// compare waits until the used permissions are the granted ones: the API server may write to the audit log after its response.
 func compare(t *testing.T, granted []string, used func() []string) {
 	t.Helper()
 	seldom := func(permission string) bool { return unseen[permission] != "" }
@@ -107,7 +107,7 @@ func rules(t *testing.T, n *node, role string) []rbacv1.PolicyRule {
 	return cluster.Rules
 }
 
-// permissions lists what rules allow, as GROUP/RESOURCE VERB.
+// permissions lists what the rules allow, as GROUP/RESOURCE VERB.
 func permissions(rules []rbacv1.PolicyRule) []string {
 	set := map[string]bool{}
 	for _, rule := range rules {
@@ -122,7 +122,7 @@ func permissions(rules []rbacv1.PolicyRule) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// auditLog is what the API server has written down, but for what was skipped.
+// auditLog is the audit log of the API server, without the part that was skipped.
 type auditLog struct {
 	path    string
 	skipped int
@@ -139,7 +139,7 @@ func (a *auditLog) text(t *testing.T) []byte {
 
 func (a *auditLog) skip(t *testing.T) { a.skipped = len(a.text(t)) }
 
-// used lists, in the same way, what the API server was asked for; what it refused is marked.
+// used lists the permissions of all requests in the same way. Refused ones have the decision appended.
 func (a *auditLog) used(t *testing.T) []string {
 	t.Helper()
 	set := map[string]bool{}
@@ -156,7 +156,7 @@ func (a *auditLog) used(t *testing.T) []string {
 			t.Fatal(err)
 		}
 		if event.ObjectRef == nil {
-			continue // such as /version, which everybody may read
+			continue // such as /version, which needs no permission
 		}
 		permission := event.ObjectRef.APIGroup + "/" + event.ObjectRef.Resource
 		if event.ObjectRef.Subresource != "" {

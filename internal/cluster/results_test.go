@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// resultsOf are what came of a Job's pods, as its slices tell.
+// resultsOf returns the results of a Job from its ResultSlices.
 func resultsOf(t *testing.T, c *remote.Client, job *batchv1.Job) *stintv1.JobResults {
 	t.Helper()
 	var all []stintv1.ResultSlice

@@ -21,7 +21,7 @@ import (
 
 const scheduledJobsCRD = "../../deploy/crds/stint.dev_scheduledjobs.yaml"
 
-// schedules is a node and what people do with ScheduledJobs.
+// schedules is a node with a client of ScheduledJobs.
 type schedules struct {
 	*node
 	client.Resource[*stintv1.ScheduledJob]
@@ -41,7 +41,7 @@ func newSchedules(t *testing.T, c *kube.Cluster) *schedules {
 	return &schedules{newNode(t, c), people.ScheduledJobs(), c}
 }
 
-// newScheduledJob has its runs managed by Stint; it runs on demand only where timeSpec is empty.
+// newScheduledJob returns a ScheduledJob whose runs are managed by Stint. It has no schedule if timeSpec is empty.
 func newScheduledJob(name, timeSpec string, change ...func(*stintv1.ScheduledJobSpec)) *stintv1.ScheduledJob {
 	s := &stintv1.ScheduledJob{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -87,7 +87,7 @@ func (s *schedules) awaitStatus(t *testing.T, name, what string, is func(*stintv
 	await.Until(t, "scheduledjob "+name+" "+what, func() bool {
 		got, err := s.Get(t.Context(), s.namespace, name)
 		if err != nil {
-			return false // API servers and CRDs come and go in these tests.
+			return false // Some tests stop the API server or remove the CRD.
 		}
 		last = got.Status
 		return is(&last)
@@ -105,7 +105,7 @@ func blocked(s *stintv1.ScheduledJobStatus) bool {
 	})
 }
 
-// kubectl does what people do, as the documentation has it, by the kubectl in stint.
+// kubectl runs a command of the documentation, with the kubectl that is built into stint.
 func (s *schedules) kubectl(t *testing.T, args ...string) {
 	t.Helper()
 	kubeconfig, err := s.cluster.Kubeconfig("")
@@ -118,7 +118,7 @@ func (s *schedules) kubectl(t *testing.T, args ...string) {
 	}
 }
 
-// jobsOf are the Jobs of a ScheduledJob that still exist, by tag.
+// jobsOf returns the existing Jobs of a ScheduledJob by tag.
 func (s *schedules) jobsOf(t *testing.T, name string) map[string]batchv1.Job {
 	t.Helper()
 	list, err := s.BatchV1().Jobs(s.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
@@ -135,10 +135,10 @@ func (s *schedules) jobsOf(t *testing.T, name string) map[string]batchv1.Job {
 	return out
 }
 
-// once checks that each run had one Job of one pod, and that the runs are as many seconds apart.
+// once checks that each run had one Job of one pod, and that the due times are this many seconds apart.
 func (s *schedules) once(t *testing.T, name string, runs []stintv1.Execution, seconds int64) {
 	t.Helper()
-	// Those that run beside each other may end in any order.
+	// Concurrent runs may finish in any order.
 	runs = slices.SortedFunc(slices.Values(runs), func(a, b stintv1.Execution) int { return strings.Compare(a.Tag, b.Tag) })
 	for i, run := range runs {
 		job := name + "-" + run.Tag
@@ -214,7 +214,7 @@ func TestClusterRunsAScheduledJob(t *testing.T) {
 	}
 }
 
-// Patches that fail rather than lose a run that waits.
+// firstPending and morePending return patches that fail rather than overwrite a pending run.
 func firstPending(tag string) string {
 	return fmt.Sprintf(`[{"op":"test","path":"/status/pendingExecutions","value":null},`+
 		`{"op":"add","path":"/status/pendingExecutions","value":[{"tag":%q}]}]`, tag)

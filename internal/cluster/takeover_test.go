@@ -39,12 +39,12 @@ func TestClusterEachDueTimeHasOneJobWhoeverLeads(t *testing.T) {
 	leader.exit(t)
 	s.expire(t, "schedules")
 	standby.awaitLog(t, "self=true")
-	third := controller(t, c, "", flags...) // only now, as it might have won
+	third := controller(t, c, "", flags...) // only now, as it might have acquired the lease
 	third.awaitReady(t)
 	for _, name := range names {
 		s.awaitStatus(t, name, "to have gone on", past(5))
 	}
-	standby.signal(syscall.SIGTERM) // nothing is left undone, and the lease is free at once
+	standby.signal(syscall.SIGTERM) // it finishes its writes and releases the lease
 	if status := standby.exit(t); status != 0 {
 		t.Errorf("exit status %d, want 0", status)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// stint trigger --wait follows a run to its end, also where its Job is not kept.
+// stint trigger --wait follows a run to its end, even if its Job is deleted at once.
 func TestClusterTriggerWaitsForRuns(t *testing.T) {
 	c := kube.Shared(t)
 	s := newSchedules(t, c)

@@ -1,7 +1,8 @@
-// Package connlimit keeps those who only open connections from keeping others out.
+// Package connlimit limits the connections without an authenticated request, so that clients without credentials cannot keep
+// others from connecting.
 //
-// Whoever connects is a stranger until a request of theirs has been let in. There is room for so many strangers; one more
-// costs the oldest its connection. So there is always room for the next one, who may be the owner.
+// If a new connection exceeds the limit, the oldest unauthenticated one is closed. So a client with credentials can always
+// connect.
 package connlimit
 
 import (
@@ -12,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// most is the room for strangers where descriptors are plenty.
+// most is the highest limit.
 const most = 256
 
-// MaxUnauthenticated is how many strangers there is room for: an eighth of the descriptors that this process may have, since the rest
-// serves those who are known, and the store.
+// MaxUnauthenticated returns the limit: an eighth of the descriptors that this process may have, from 8 to 256. The others are for
+// authenticated connections and the store.
 func MaxUnauthenticated() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -25,18 +26,18 @@ func MaxUnauthenticated() int {
 	return int(min(max(limit.Cur/8, 8), most))
 }
 
-// Listener bounds the connections of strangers.
+// Listener limits unauthenticated connections.
 type Listener struct {
 	net.Listener
 	room int
 
 	mu sync.Mutex
-	// waiting are the strangers' connections, the oldest first; byAddress finds them by their remote address.
+	// waiting are the unauthenticated connections, oldest first; byAddress has them by remote address.
 	waiting   *list.List
 	byAddress map[string]*list.Element
 }
 
-// Limit gives strangers room in what l accepts.
+// Limit returns a listener that accepts connections from l, of which room may be unauthenticated.
 func Limit(l net.Listener, room int) *Listener {
 	return &Listener{Listener: l, room: room, waiting: list.New(), byAddress: map[string]*list.Element{}}
 }
@@ -54,7 +55,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return s, nil
 }
 
-// add returns the connection that must go for this one.
+// add adds a connection, and returns the oldest one if it has to be closed.
 func (l *Listener) add(s *unauthenticatedConn) (oldest *unauthenticatedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +66,7 @@ func (l *Listener) add(s *unauthenticatedConn) (oldest *unauthenticatedConn) {
 	return nil
 }
 
-// MarkAuthenticated takes the connection from this address for one of somebody known, who may keep it.
+// MarkAuthenticated excludes the connection from this remote address from the limit.
 func (l *Listener) MarkAuthenticated(address string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -27,7 +27,7 @@ func connect(t *testing.T, l net.Listener) (client, server net.Conn) {
 
 func isOpen(t *testing.T, client net.Conn) bool {
 	t.Helper()
-	// What was closed can be read at once, on loopback; what is open has nothing to read.
+	// On loopback a closed connection returns EOF at once. An open one has no data, and reading times out.
 	if err := client.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func isOpen(t *testing.T, client net.Conn) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-func TestTheOldestStrangerMakesRoomAndTheKnownStay(t *testing.T) {
+func TestTheOldestUnauthenticatedConnectionIsClosed(t *testing.T) {
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ const (
 	sticky      = unix.S_ISVTX
 )
 
-// check decides on what was seen of the data directory dir.
+// check decides whether the data directory can be trusted, from what scan has found.
 func check(dir string, me self, seen []entry) (warnings []string, err error) {
 	for _, e := range seen {
 		warning, err := checkEntry(dir, me, e)
@@ -27,7 +27,7 @@ func check(dir string, me self, seen []entry) (warnings []string, err error) {
 }
 
 func checkEntry(dir string, me self, e entry) (warning string, err error) {
-	// A directory above whose owner this user namespace does not know cannot be judged from here.
+	// The owner of a parent directory may not be mapped in this user namespace. Such a parent is accepted.
 	if e.uid != me.uid && e.uid != 0 && !(e.role == above && e.uid == me.unmapped) {
 		return "", ownerError(dir, me, e)
 	}
@@ -46,7 +46,7 @@ func unusualFileError(dir string, e entry) error {
 	return fmt.Errorf("%s is %s, and Stint makes none: %s", e.path, noun(e.mode), remedy(dir, e, ", or move this one away"))
 }
 
-// noun is for what is neither a file nor a directory.
+// noun names a file type other than regular file and directory.
 func noun(mode uint32) string {
 	switch mode & unix.S_IFMT {
 	case unix.S_IFLNK:
@@ -68,7 +68,7 @@ func checkSecret(dir string, e entry) error {
 }
 
 func checkWriters(me self, e entry) (warning string, err error) {
-	// In a sticky directory all keep their own.
+	// In a sticky directory users cannot remove files of others.
 	shared := e.mode&sticky != 0
 	if e.mode&othersWrite != 0 && (e.role != above || !shared) {
 		return "", fmt.Errorf("any user may write to %s (mode %04o), and so run programs as this user: %s, or, if no other user has written there, chmod o-w %[1]s",
@@ -86,11 +86,11 @@ func ownerError(dir string, me self, e entry) error {
 		e.path, e.uid, me.uid, dir, remedy(dir, e, ", or move this one away (a new owner would not make what it holds trustworthy)"))
 }
 
-// elsewhere is what always helps.
+// elsewhere is the remedy that always works.
 const elsewhere = "choose another data directory, with --data-dir or STINT_DATA_DIR"
 
-// remedy never is to change an owner: what another user has put there would be believed from then on. Or is what also
-// helps where the data directory itself is at fault.
+// remedy never advises to change the owner, as files that another user has written would be trusted from then on. It adds or
+// for an entry of the data directory itself.
 func remedy(dir string, e entry, or string) string {
 	switch {
 	case e.role == above:

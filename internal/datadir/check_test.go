@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestJudge(t *testing.T) {
+func TestCheck(t *testing.T) {
 	const (
 		dir  = unix.S_IFDIR
 		reg  = unix.S_IFREG

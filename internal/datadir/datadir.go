@@ -1,8 +1,8 @@
-// Package datadir decides whether a data directory can be trusted. What is in one decides who may run programs as the
-// user: keys, a token, the objects themselves. So nobody but this user and root may own it, what Stint keeps in it, or a
-// directory above it, and nobody else may write there.
+// Package datadir decides whether a data directory can be trusted. Who can write to it can run programs as the user, as it
+// contains keys, a token and the objects. So the directory, its parents and Stint's files in it must belong to this user or
+// root, and must not be writable for others.
 //
-// What is seen (see.go) is apart from what follows from it (judge.go).
+// scan.go finds out owners and modes, check.go decides.
 package datadir
 
 import (
@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Folders of a data directory. They are open to this user alone, whatever stands above them.
+// Folders of a data directory. They are accessible to this user only, whatever the mode of the data directory.
 const (
 	Etcd = "etcd"
 	Logs = "logs"
@@ -25,27 +25,27 @@ const (
 	Pods = "pods"
 )
 
-// Kubeconfig is the file with which clients reach the server.
+// Kubeconfig is the file with the address and credentials for clients.
 const Kubeconfig = "kubeconfig"
 
-// Check returns an error if the data directory at path cannot be trusted, with what helps, and warnings if it can but
-// hardly should be. One that does not exist is judged by what is above it.
+// Check returns an error with a remedy if the data directory at path cannot be trusted, and warnings if it is writable for a
+// group. If it does not exist, its parents are checked.
 func Check(path string) (warnings []string, err error) {
 	seen, unseen := scan(path)
-	// What was seen comes first: that a directory of another user's cannot be read is no surprise.
+	// An error about what was found comes first: a directory of another user may be unreadable, too.
 	if warnings, err = check(path, me(), seen); err != nil {
 		return nil, err
 	}
 	return warnings, unseen
 }
 
-// Make checks the data directory as Check does, makes what is missing of it, and closes the folders that are to be open
-// to this user alone.
+// Make checks the data directory as Check does, creates it and its folders if necessary, and makes the folders accessible to
+// this user only.
 func Make(path string) (warnings []string, err error) {
 	return checked(path, makeFolders)
 }
 
-// checked looks before and after: what was missing before may have been made by another user since.
+// checked checks before and after make: another user may have created the directory in between.
 func checked(path string, make func(path string) error) (warnings []string, err error) {
 	if _, err := Check(path); err != nil {
 		return nil, err
@@ -68,8 +68,7 @@ func makeFolders(path string) error {
 	return nil
 }
 
-// Open opens a file that Stint keeps in a data directory. It follows no link, and waits for nobody as it would at a FIFO:
-// what is no file is an error that names it.
+// Open opens a regular file of a data directory. It does not follow a link, or block on a FIFO: the error is then ErrNotAFile.
 func Open(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) || errors.Is(err, unix.EISDIR) {
@@ -89,10 +88,10 @@ func Open(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// ErrNotAFile is a link, a FIFO, a device or anything else where a file is to be.
+// ErrNotAFile means that a path is a link, FIFO, device or directory instead of a regular file.
 var ErrNotAFile = errors.New("it is not a regular file: remove it")
 
-// WriteFile replaces a small file by one with this content, which survives a loss of power from then on.
+// WriteFile replaces a small file atomically and durably.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	if err := renameio.WriteFile(path, content, mode); err != nil {
 		return err
@@ -100,7 +99,7 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	return Sync(filepath.Dir(path))
 }
 
-// Sync has the names in dir reach the disk.
+// Sync flushes the directory's entries to the disk.
 func Sync(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -110,10 +109,10 @@ func Sync(dir string) error {
 	return d.Sync()
 }
 
-// maxBytes is beyond all that ReadFile is for.
+// maxBytes is larger than all files that ReadFile is for.
 const maxBytes = 1 << 20
 
-// ReadFile reads a small file that Stint keeps in a data directory.
+// ReadFile reads a small file of a data directory.
 func ReadFile(path string) ([]byte, error) {
 	f, err := Open(path, os.O_RDONLY)
 	if err != nil {

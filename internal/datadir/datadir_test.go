@@ -24,7 +24,7 @@ func mkdir(t *testing.T, path string, mode fs.FileMode) string {
 	return path
 }
 
-func TestEveryDirectoryOnTheWayIsLookedAt(t *testing.T) {
+func TestEveryDirectoryOfThePathIsChecked(t *testing.T) {
 	base := t.TempDir()
 	open := mkdir(t, filepath.Join(base, "open"), 0o777)
 	closed := mkdir(t, filepath.Join(base, "closed"), 0o700)

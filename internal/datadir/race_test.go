@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Below a directory such as /tmp another user may make the data directory between the look and the making.
+// In a directory such as /tmp another user may create the data directory between check and creation.
 func TestADirectoryThatAnotherUserMakesMeanwhileIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	_, err := checked(dir, func(path string) error {
@@ -22,7 +22,7 @@ func TestADirectoryThatAnotherUserMakesMeanwhileIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatLiesInTheStoreAndAmongTheKeysIsLookedAt(t *testing.T) {
+func TestFilesOfTheStoreAndOfTheKeysAreChecked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if _, err := Make(dir); err != nil {
 		t.Fatal(err)

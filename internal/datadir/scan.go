@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// entry is what was seen of a directory, a link to one, or a file.
+// entry has owner and mode of a directory, a link, or a file.
 type entry struct {
 	path string
 	role role
 	uid  int
 	gid  int
 	mode uint32 // as in stat(2)
-	// renewable is what the next server makes anew where it is missing.
+	// renewable is set if the next server creates it again when it is missing.
 	renewable bool
 }
 
-// role is what an entry is to the data directory.
+// role says how an entry belongs to the data directory.
 type role int
 
 const (
-	above  role = iota // a directory above it, or a link on the way
+	above  role = iota // a parent directory, or a link in the path
 	itself             // the data directory
 	folder             // one of its folders
 	secret             // a file with a key
@@ -39,15 +39,15 @@ const (
 // maxLinks is how many symbolic links are followed, as many as the kernel follows.
 const maxLinks = 40
 
-// secrets are the files that let others in.
+// secrets are files with keys or credentials.
 var secrets = []string{
 	Kubeconfig, filepath.Join(PKI, "ca.key"), filepath.Join(PKI, "server.key"), filepath.Join(PKI, "admin.key"), filepath.Join(PKI, "token"),
 }
 
-// files are what Stint keeps beside its folders and the kubeconfig.
+// files are Stint's files beside the folders and the kubeconfig.
 var files = []string{"lock", "node-name", "process-runtime"}
 
-// scan sees every directory on the way to path, the links that lead there, and what Stint keeps in it.
+// scan returns the entries of all directories and links in path, and of Stint's files in the data directory.
 func scan(path string) ([]entry, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func scan(path string) ([]entry, error) {
 	return seen, nil
 }
 
-// addKept adds what lies at name in the data directory, if anything does.
+// addKept adds the entry of a name in the data directory, if it exists.
 func addKept(seen []entry, dataDir, name string) ([]entry, error) {
 	before := len(seen)
 	seen, err := add(seen, filepath.Join(dataDir, name), roleOf(name))
@@ -81,7 +81,7 @@ func addKept(seen []entry, dataDir, name string) ([]entry, error) {
 	return seen, err
 }
 
-// roleOf is that of what lies at name in the data directory.
+// roleOf returns the role of a name in the data directory.
 func roleOf(name string) role {
 	switch {
 	case slices.Contains([]string{Etcd, Logs, PKI, Pods}, name):
@@ -92,7 +92,7 @@ func roleOf(name string) role {
 	return file
 }
 
-// addTree adds a folder of the data directory with all that is in it. A running server may remove files meanwhile.
+// addTree adds a folder of the data directory recursively. A running server may remove files meanwhile.
 func addTree(seen []entry, dataDir, name string) ([]entry, error) {
 	err := filepath.WalkDir(filepath.Join(dataDir, name), func(path string, _ fs.DirEntry, err error) error {
 		relative, outside := filepath.Rel(dataDir, path)
@@ -107,7 +107,7 @@ func addTree(seen []entry, dataDir, name string) ([]entry, error) {
 	return seen, err
 }
 
-// walk goes from the root to path, element by element. The end is where it leads, or empty if it does not exist.
+// walk goes from the root to path, element by element. end is path with all links resolved, or empty if it does not exist.
 func walk(path string) (seen []entry, end string, err error) {
 	here, names, links := "/", strings.Split(path, "/"), 0
 	if seen, err = add(nil, here, above); err != nil {
@@ -146,7 +146,7 @@ func walk(path string) (seen []entry, end string, err error) {
 	return seen, here, nil
 }
 
-// add adds what is at path, if anything is.
+// add adds the entry of path, if it exists.
 func add(seen []entry, path string, r role) ([]entry, error) {
 	var stat unix.Stat_t
 	err := unix.Lstat(path, &stat)
@@ -159,12 +159,12 @@ func add(seen []entry, path string, r role) ([]entry, error) {
 	return append(seen, entry{path: path, role: r, uid: int(stat.Uid), gid: int(stat.Gid), mode: stat.Mode}), nil
 }
 
-// self is what of this process matters to the judgement.
+// self is the user of this process.
 type self struct {
 	uid int
-	// ownGroup is a group that this user has for itself, as many systems make them, or -1.
+	// ownGroup is the private group of this user, which has the user's name, or -1.
 	ownGroup int
-	// unmapped is the user as whom files of users appear that this user namespace does not know, or -1.
+	// unmapped is the user id that files of unmapped users have in this user namespace, or -1 if all users are mapped.
 	unmapped int
 }
 
@@ -183,7 +183,7 @@ func me() self {
 	return s
 }
 
-// mapsAll reports whether a uid_map knows every user, as the first user namespace does.
+// mapsAll reports whether a uid_map maps every user, as that of the initial user namespace does.
 func mapsAll(uidMap string) bool {
 	fields := strings.Fields(uidMap)
 	return len(fields) == 3 && fields[0] == "0" && fields[1] == "0" && fields[2] == "4294967295"

@@ -1,4 +1,4 @@
-// Package endpoint serves what supervisors and scrapers ask of a Stint that runs for long: /metrics, /healthz, /readyz.
+// Package endpoint serves /metrics, /healthz and /readyz of stint server and stint controller.
 package endpoint
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/stint-dev/stint/internal/connlimit"
 )
 
-// Config says what to serve, and where.
+// Config is the configuration of an Endpoint.
 type Config struct {
 	// Address is host:port.
 	Address string
-	// Ready returns what is still to come, or nil.
+	// Ready returns nil, or why the process is not ready.
 	Ready func() error
 	// Version is Stint's.
 	Version string
 }
 
-// Endpoint answers over plain HTTP, without authentication.
+// Endpoint serves plain HTTP, without authentication.
 type Endpoint struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-// New listens; Run answers.
+// New listens on the address. Run serves.
 func New(c Config) (*Endpoint, error) {
 	listener, err := net.Listen("tcp", c.Address)
 	if err != nil {

@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// correlatorCacheSize is how many events and objects are kept in mind.
+	// correlatorCacheSize is how many events and objects a correlator remembers.
 	correlatorCacheSize = 4096
-	// burst is how many events about one object are written at once, and aboutOne how many a second for long. A schedule
-	// that is due every minute has three or four of them each time; client-go's own limit, one in five minutes, would soon
-	// leave most of them out.
+	// burst is how many events about one object are written at once, aboutOne the sustained rate per second. A schedule
+	// that is due every minute has three or four events each time; client-go's limit, one in five minutes, would soon
+	// drop most of them.
 	burst    = 25
 	aboutOne = 0.1
-	// similarOnes is how many events that differ in their message alone are written before they become one, for as long as
-	// they come within so many seconds.
+	// similarOnes is how many events that differ only in their message are written before further ones are merged, if they
+	// come within similarFor seconds.
 	similarOnes, similarFor = 10, 600
 )
 
-// correlator decides as client-go's, which makes a patch of each event before it asks whether there are too many. A large
-// Job has an event for each pod, and nearly all are dropped: here a patch is made of what is written.
+// correlator decides as client-go's correlator does. That computes a patch for each event before it applies the rate limit. A
+// large Job has an event for each pod, and nearly all are dropped: here a patch is computed only for events that are written.
 type correlator struct {
 	similar   *record.EventAggregator
 	rateLimit *record.EventSourceObjectSpamFilter
 	seen      *lru.Cache
 }
 
-// observation is what is known of an event that came before.
+// observation is what is remembered of an earlier event.
 type observation struct {
 	count int32
 	name  string
@@ -48,14 +48,14 @@ func newCorrelator(c clock.PassiveClock) *correlator {
 	}
 }
 
-// subject is what floods are told by: one component's events about one object.
+// subject is the key of the rate limit: the component and the object.
 func subject(event *corev1.Event) string {
 	o := &event.InvolvedObject
 	return strings.Join([]string{event.Source.Component, o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID)}, "/")
 }
 
-// correlate returns what to write for an event: itself, or one like it that was seen before, counted up. Nil if it is to
-// be dropped; it counts all the same.
+// correlate returns what to write for an event: the event, or an earlier one like it with a higher count. It returns nil if the
+// event is dropped, which counts as well.
 func (c *correlator) correlate(event *corev1.Event) *corev1.Event {
 	similar, key := c.similar.EventAggregate(event)
 	next := *similar
@@ -70,7 +70,7 @@ func (c *correlator) correlate(event *corev1.Event) *corev1.Event {
 	return &next
 }
 
-// countPatch turns an event that is stored into the same one, counted up.
+// countPatch returns the patch that updates the count of a stored event.
 func countPatch(event *corev1.Event) ([]byte, error) {
 	return json.Marshal(map[string]any{"count": event.Count, "lastTimestamp": event.LastTimestamp, "message": event.Message})
 }

@@ -1,14 +1,14 @@
 // Package events writes what happened to objects as Kubernetes events.
 //
-// client-go's broadcaster writes one event after the other and cannot be waited for. Here a few writers share the
+// client-go's broadcaster writes one event after the other, and cannot be waited for. Here a few writers share the
 // work, each with the events of its own objects, and Close writes what is still queued: the last event of a Job is
-// often the last thing that a short-lived server does. Counting repeated events up, merging similar ones and dropping
-// floods (of one component about one object 25 at once, then one in ten seconds) follows client-go's rules.
+// often the last write of an embedded server. As in client-go, repeated events are counted, similar ones merged, and floods
+// dropped: of one component about one object 25 events are written at once, then one in ten seconds.
 //
 //	Event ──► queue of the object's writer ──► correlator ──► sink
 //	             full: dropped                  flood: dropped    no answer: again, for some two minutes
 //
-// How many events a second go out is the sink's to limit: on a cluster it has a limit apart from that of pods.
+// The sink limits the writes per second: on a cluster it has a rate limit of its own.
 package events
 
 import (
@@ -29,7 +29,7 @@ import (
 
 const (
 	writers = 8
-	// queued bounds the events that wait for one writer; further ones are dropped, as upstream does.
+	// queued bounds the events that wait for one writer. Further ones are dropped, as in client-go.
 	queued = 1000
 	// drainTime is the DrainTime of a new Writer.
 	drainTime = 2 * time.Second
@@ -37,7 +37,7 @@ const (
 
 // Writer writes events in the background.
 type Writer struct {
-	// DrainTime bounds how long Close writes; it may be changed before.
+	// DrainTime is how long Close may take. It may be changed before.
 	DrainTime time.Duration
 
 	sink   record.EventSink
@@ -45,13 +45,13 @@ type Writer struct {
 	seed   maphash.Seed
 	queues [writers]chan *corev1.Event
 
-	// closing guards the queues against events that come too late.
+	// closing guards closed and the queues against events after Close.
 	closing sync.RWMutex
 	closed  bool
 	running sync.WaitGroup
-	// ending is closed when there is no more time to wait for a server that does not answer.
+	// ending is closed by Close: there are no retries from then on.
 	ending chan struct{}
-	// late is closed when what is still queued is to be dropped.
+	// late is closed after DrainTime: queued events are then dropped.
 	late chan struct{}
 }
 
@@ -66,13 +66,12 @@ func NewWriter(sink record.EventSink, scheme *runtime.Scheme) *Writer {
 	return w
 }
 
-// Recorder returns what a component records its events with.
+// Recorder returns the event recorder of a component.
 func (w *Writer) Recorder(component string) record.EventRecorder {
 	return recorder{writer: w, component: component}
 }
 
-// Close writes what is queued, for no longer than DrainTime and the write that is under way then, and drops what comes
-// later.
+// Close writes the queued events, for at most DrainTime and the writes in progress then. Later events are dropped.
 func (w *Writer) Close() {
 	w.closing.Lock()
 	w.closed = true

@@ -17,13 +17,13 @@ import (
 	"github.com/stint-dev/stint/internal/events"
 )
 
-// ledger is a sink that keeps what it is given.
+// ledger is a sink that records events.
 type ledger struct {
 	mu       sync.Mutex
 	created  []*corev1.Event
 	patched  int
 	vanished bool
-	// down is how many writes are not answered, refusal the answer to others.
+	// down is how many writes get no response, refusal the error of the others.
 	down    int
 	refusal error
 	asked   int
@@ -31,7 +31,7 @@ type ledger struct {
 	slow time.Duration
 }
 
-// answer is what becomes of the next write.
+// answer returns the error of the next write.
 func (l *ledger) answer() error {
 	l.asked++
 	if l.down > 0 {
@@ -202,7 +202,7 @@ func TestAFloodOfEventsIsCutShort(t *testing.T) {
 	})
 }
 
-func TestARunEveryMinuteIsToldOfForEver(t *testing.T) {
+func TestEventsOfARunEveryMinuteAreNotDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &ledger{}
 		w := events.NewWriter(sink, scheme.Scheme)

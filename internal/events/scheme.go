@@ -8,7 +8,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Scheme knows all kinds that events are about.
+// Scheme has all kinds that events are about.
 var Scheme = newScheme()
 
 func newScheme() *runtime.Scheme {

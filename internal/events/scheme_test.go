@@ -15,7 +15,7 @@ func TestAnEventNamesTheScheduledJobThatItIsAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &ledger{}
 		w := events.NewWriter(sink, events.Scheme)
-		// Objects that a client has decoded do not tell their own kind.
+		// Objects that a client has decoded have no kind.
 		sj := &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "default", UID: "u"}}
 		w.Recorder("scheduledjob-controller").Event(sj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job nightly-x")
 		w.Close()

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// tries and pause bound how long an event is kept for a server that does not answer.
+	// tries and pause limit the retries if the server does not answer.
 	tries = 12
 	pause = 10 * time.Second
 )
@@ -29,18 +29,18 @@ func (w *Writer) write(c *correlator, event *corev1.Event) error {
 	}
 }
 
-// unanswered tells that the server was not there. An event that it refused it will refuse again.
+// unanswered reports whether the server gave no response. An event that it refused it would refuse again.
 func unanswered(err error) bool {
 	var status *apierrors.StatusError
 	var unmade *rest.RequestConstructionError
 	return !errors.As(err, &status) && !errors.As(err, &unmade)
 }
 
-// rest tells whether there is time for another try.
+// rest waits, and reports whether there is time for another try.
 func (w *Writer) rest(try int) bool {
 	wait := pause
 	if try == 1 {
-		// A server that comes back does not get the events of all its clients at once.
+		// A random delay, so that a restarted server does not get the events of all clients at once.
 		wait = time.Duration(rand.Int64N(int64(pause)))
 	}
 	timer := time.NewTimer(wait)
@@ -53,7 +53,7 @@ func (w *Writer) rest(try int) bool {
 	}
 }
 
-// store counts an event up that is there already, and makes any other.
+// store updates the count of an event that is stored already, or creates the event.
 func (w *Writer) store(event *corev1.Event) error {
 	if event.Count > 1 {
 		patch, err := countPatch(event)
@@ -63,7 +63,7 @@ func (w *Writer) store(event *corev1.Event) error {
 		if _, err = w.sink.Patch(event, patch); !apierrors.IsNotFound(err) {
 			return err
 		}
-		// It has gone by itself meanwhile.
+		// The event has expired meanwhile.
 	}
 	_, err := w.sink.Create(event)
 	return err

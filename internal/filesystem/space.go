@@ -1,4 +1,4 @@
-// Package filesystem tells how much room file systems have, and when that is too little.
+// Package filesystem has the size and the free space of file systems.
 package filesystem
 
 import (
@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Space is the size of a file system, and what this user may still take of it. One that does not count its inodes has 0.
+// Space is the size of a file system and the space that is available to this user. Inodes is 0 if it has no fixed number of them.
 type Space struct{ Bytes, BytesAvailable, Inodes, InodesFree int64 }
 
-// SpaceOf looks at the file system of path.
+// SpaceOf returns the space of the file system of path.
 func SpaceOf(path string) (Space, error) {
 	var stat unix.Statfs_t
 	for {
@@ -29,12 +29,12 @@ func SpaceOf(path string) (Space, error) {
 	}, nil
 }
 
-// Share is a percentage of total. A few percent of something large are plenty, so no more of it counts than most.
+// Share returns a percentage of total, of which at most most counts, as a few percent of a large disk are much.
 func Share(total, most int64, percent int) int64 {
 	return min(total, most) * int64(percent) / 100
 }
 
-// Text is a number of bytes in few digits.
+// Text formats a number of bytes with few digits.
 func Text(bytes int64) string {
 	const gib, mib = 1 << 30, 1 << 20
 	if bytes >= gib {

@@ -1,5 +1,5 @@
-// Package memory tunes the memory of long-lived processes: how often garbage is collected, and what is given back after
-// the start.
+// Package memory tunes the memory of long-lived processes: the settings of the garbage collector, and pages that are returned
+// after the start.
 package memory
 
 import (
@@ -12,14 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gcPercent uses memory that is free anyway: at Go's 100, a quarter of the work of a busy server is collecting garbage.
+// gcPercent trades memory for CPU time: at Go's default of 100, a busy server spends a quarter of its CPU time on garbage
+// collection.
 const gcPercent = 300
 
-// container is the most that a container may use, "max" where there is no limit.
+// container is the file with the memory limit of the cgroup, "max" for no limit.
 const container = "/sys/fs/cgroup/memory.max"
 
-// Tune has garbage collected less often, within a limit that brings Go's own care back: a quarter of the machine, or
-// most of what a container may use. GOGC and GOMEMLIMIT win.
+// Tune makes garbage collection less frequent, until the memory limit is near: a quarter of the machine's memory, or
+// nine tenths of the container's limit. GOGC and GOMEMLIMIT take precedence.
 var Tune = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -35,7 +36,7 @@ var Tune = sync.OnceFunc(func() {
 	debug.SetMemoryLimit(limit)
 })
 
-// within leaves a tenth of what a container may use to what Go does not count.
+// within leaves a tenth of the container's limit for memory that Go does not count.
 func within(limit int64, container []byte) int64 {
 	most, err := strconv.ParseInt(string(bytes.TrimSpace(container)), 10, 64)
 	if err != nil {

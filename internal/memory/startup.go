@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DropStartup gives back the pages of the program that only its start has needed: more than half of what an idle server
-// keeps resident, as initialising its packages touches most of a large program once. They are clean copies of the file,
-// and come back if they are needed again.
+// DropStartup drops the resident pages of the program file. More than half of an idle server's resident memory is needed only at
+// the start, as initialising its packages touches most of a large program once. The pages are clean copies of the file, and are
+// read again when they are needed.
 func DropStartup() {
 	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -34,10 +34,11 @@ func DropStartup() {
 	}
 }
 
-// mapping is a part of the address space; length 0 is one to leave alone.
+// mapping is a part of the address space; length 0 means that it is kept.
 type mapping struct{ start, length uintptr }
 
-// parseMapping keeps only what can be read again from the file: private mappings of the program that cannot be written.
+// parseMapping returns the mapping if its pages can be read again from the file, which is true for private read-only mappings
+// of the program.
 func parseMapping(fields []string, program string) mapping {
 	readOnly := fields[1] == "r--p" || fields[1] == "r-xp"
 	from, to, _ := strings.Cut(fields[0], "-")
@@ -53,6 +54,6 @@ func (m mapping) drop() {
 	if m.length == 0 {
 		return
 	}
-	// A refusal costs nothing but the memory.
+	// If it fails, the pages stay resident.
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, m.start, m.length, unix.MADV_DONTNEED)
 }

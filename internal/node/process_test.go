@@ -308,7 +308,7 @@ func TestDeletionOfRealProcesses(t *testing.T) {
 		_, known, err := h.client.Pods().Informer().GetStore().Get(pod)
 		return err == nil && !known
 	}, func() any { return h.dir })
-	// Whoever was about to read the log still can, for a moment and no longer than the node runs.
+	// A client that was about to read the log still can, for a moment and no longer than the node runs.
 	if got := readLog(t, podlogs.Stored(h.dir), done); got != "up\nbye\n" {
 		t.Errorf("log of the pod that is gone %q", got)
 	}

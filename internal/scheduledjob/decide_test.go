@@ -247,8 +247,8 @@ func TestDecide(t *testing.T) {
 				step(0, "create +0 | running +0 | count 1 | last +0 | next +60").
 				gone(tagAt(0)).
 				step(5, "completed +0:JobDeleted | count 1 | last +0 | next +60").
-				wantEvents(nil, "Warning SawCompletedRun: Saw completed run 20260301-120000, failed: JobDeleted: the Job was deleted before it ended\n"+
-					"Warning Blocked: Schedule blocked: run 20260301-120000 failed: JobDeleted: the Job was deleted before it ended")
+				wantEvents(nil, "Warning SawCompletedRun: Saw completed run 20260301-120000, failed: JobDeleted: the Job was deleted before it finished\n"+
+					"Warning Blocked: Schedule blocked: run 20260301-120000 failed: JobDeleted: the Job was deleted before it finished")
 		},
 		"a Job that is being deleted runs until it is gone": func(t *testing.T) {
 			newScene(t, every(60, oneAtATime)).

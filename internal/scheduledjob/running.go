@@ -60,7 +60,7 @@ func ended(v *view, e stintv1.Execution) stintv1.Execution {
 	job := v.jobs[e.Tag]
 	if job == nil {
 		e.CompletedAt, e.Success = metaTime(v.now), ptr.To(false)
-		e.Reason, e.Message = ReasonJobDeleted, "the Job was deleted before it ended"
+		e.Reason, e.Message = ReasonJobDeleted, "the Job was deleted before it finished"
 		return e
 	}
 	c := jobcore.End(job)

@@ -23,7 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/store"
 )
 
-// components is everything that a server is made of, in the order it is opened; close goes the other way.
+// components are the parts of a server, in the order in which they are opened. close closes them in reverse.
 type components struct {
 	store    *store.Store
 	listener net.Listener
@@ -36,8 +36,7 @@ type components struct {
 	ready    chan struct{}
 }
 
-// service is the one shape of everything that lives as long as the server. Run works until ctx ends; an error stops
-// the server.
+// service is a part that runs as long as the server. Run returns when ctx ends; an error stops the server.
 type service interface {
 	Run(ctx context.Context) error
 }
@@ -90,7 +89,7 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	return err
 }
 
-// openServices makes the controllers and the node. Their event handlers are in place when it returns.
+// openServices creates the controllers and the node. When it returns, their event handlers are registered.
 func (p *components) openServices(o Options, logs *podLogs) error {
 	if o.ReadOnly {
 		return nil
@@ -129,7 +128,7 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 	return nil
 }
 
-// openImages opens the store of images, or says why there is none.
+// openImages opens the image store, or returns why it is not available.
 func openImages(dir string) (images *imagestore.Store, why string) {
 	var err error
 	if dir == "" {
@@ -143,8 +142,7 @@ func openImages(dir string) (images *imagestore.Store, why string) {
 	return images, ""
 }
 
-// run works until ctx ends or a part fails, which stops all others. The API server is the last to stop: the others
-// still write.
+// run runs all parts until ctx ends or one of them fails. The API server stops last, as the others write until they stop.
 func (p *components) run(ctx context.Context, stop context.CancelCauseFunc) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
@@ -182,7 +180,7 @@ func (p *components) runServices(ctx context.Context, stop context.CancelCauseFu
 	return errors.Join(errs...)
 }
 
-// started waits until the API server answers and the informers hold what is stored.
+// started waits until the API server answers and the informers have synced.
 func (p *components) started(ctx context.Context) bool {
 	select {
 	case <-p.api.Ready():
@@ -192,7 +190,7 @@ func (p *components) started(ctx context.Context) bool {
 	return p.api.StartInformers(ctx) == nil
 }
 
-// abandon closes what was opened and never ran.
+// abandon closes the parts that were opened, after a failed start.
 func (p *components) abandon() error {
 	if p.api == nil {
 		return p.close()
@@ -220,8 +218,8 @@ func (p *components) close() error {
 	return errors.Join(errs...)
 }
 
-// podLogs breaks the circle between the API server, which serves the logs, and the node, which knows more of those of
-// running pods than the data directory and needs the API server's client.
+// podLogs is the log source of the API server: at first the files of the data directory, then the node, which also has the
+// latest logs of running pods. The node is created later, as it needs the API server's client.
 type podLogs struct{ source atomic.Pointer[podlogs.Store] }
 
 func (l *podLogs) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {

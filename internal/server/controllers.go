@@ -24,20 +24,20 @@ const (
 	ttlController          = "ttl-after-finished"
 )
 
-// Controllers are the names that Options.Controllers may hold.
+// Controllers are the valid names in Options.Controllers.
 var Controllers = []string{jobController, cronJobController, scheduledJobController, garbageCollector, namespaceController, ttlController}
 
 // ConcurrentJobSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
 const ConcurrentJobSyncs = 16
 
-// ConcurrentScheduledJobSyncs is as many, for the same reason.
+// ConcurrentScheduledJobSyncs is the same, for the same reason.
 const ConcurrentScheduledJobSyncs = 16
 
-// ConcurrentCronJobSyncs is more, as thousands may be due at one moment, and what many write at once goes to the disk at
-// once.
+// ConcurrentCronJobSyncs is higher, as thousands of CronJobs may be due at the same time, and concurrent writes share one flush
+// to the disk.
 const ConcurrentCronJobSyncs = 64
 
-// controllers makes those that are asked for.
+// controllers creates the chosen controllers.
 func controllers(c client.Interface, w *events.Writer, o Options) []service {
 	o.Job.ConcurrentSyncs = cmp.Or(o.Job.ConcurrentSyncs, ConcurrentJobSyncs)
 	o.Job.PodsTakeTurns = true
@@ -66,7 +66,7 @@ func controllers(c client.Interface, w *events.Writer, o Options) []service {
 	return services
 }
 
-// jobOptions is what explanations of Jobs must know of the Job controller.
+// jobOptions returns the settings of the Job controller that explanations of Jobs need.
 func (o Options) jobOptions() apiserver.JobOptions {
 	o.Job.PodsTakeTurns = true
 	settings := o.Job.Settings()

@@ -26,7 +26,7 @@ func TestOnlyTheControllersThatAreAskedForRun(t *testing.T) {
 	for _, condition := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
 		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: now})
 	}
-	// The Job controller would be quicker, and this a conflict.
+	// If the Job controller ran, it would have written the status, and this would be a conflict.
 	if _, err := c.BatchV1().Jobs("default").UpdateStatus(t.Context(), j, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}

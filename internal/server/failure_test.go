@@ -20,7 +20,7 @@ func TestAServerWhoseDiskFillsUpStopsAndSaysWhy(t *testing.T) {
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=80m"); err != nil {
 		t.Skipf("needs root to mount a small disk: %v", err)
 	}
-	// The store that failed keeps its files open for as long as this process lives.
+	// The failed store keeps its files open until this process ends.
 	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
 	s, err := server.Start(t.Context(), server.Options{DataDir: filepath.Join(disk, "data")})
 	if err != nil {

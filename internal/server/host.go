@@ -8,7 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// host is the process host on its way: starting it takes as long as opening the API, so both happen at once.
+// host starts the host process in the background: this takes as long as opening the API, so both are done at the same time.
 type host struct {
 	started chan struct{}
 	runtime *process.Runtime
@@ -27,12 +27,12 @@ func startHost(ctx context.Context, config process.Config) *host {
 func (h *host) wait() (*process.Runtime, error) {
 	<-h.started
 	if h.err != nil {
-		return nil, fmt.Errorf("start the process host: %w", h.err)
+		return nil, fmt.Errorf("start the host process: %w", h.err)
 	}
 	return h.runtime, nil
 }
 
-// info is asked by the API server when a pod is to be judged, which is after the host has started.
+// info returns what the runtime can do, for the validation of pods. It waits for the host process.
 func (h *host) info() runtime.Info {
 	if containers, err := h.wait(); err == nil {
 		return containers.Info()

@@ -8,8 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node"
 )
 
-// nodePods breaks the circle between the API server, which asks what the node has taken, and the node, which is made
-// after it.
+// nodePods tells the API server which pods the node runs. The node is created later, as it needs the API server's client.
 type nodePods struct{ node atomic.Pointer[node.Node] }
 
 func (t *nodePods) has(pod *corev1.Pod) bool {

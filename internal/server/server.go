@@ -1,4 +1,4 @@
-// Package server puts Stint together on one machine: store, API server, controllers and node in one process.
+// Package server runs Stint on one machine: store, API server, controllers and node in one process.
 //
 //	Start:  store → API server → controllers and node → informers
 //	Stop:   node and controllers → API server → store
@@ -24,35 +24,35 @@ import (
 	"github.com/stint-dev/stint/internal/memory"
 )
 
-// Options choose what Start puts together.
+// Options are the settings of a server.
 type Options struct {
-	// DataDir holds the store, the keys, the kubeconfig and the logs of pods. It is made where absent.
+	// DataDir has the store, the keys, the kubeconfig and the logs of pods. It is created if it does not exist.
 	DataDir string
-	// StartTimeout bounds the waiting for the process host; 0 is process.DefaultStartTimeout.
+	// StartTimeout limits the wait for the host process; 0 is process.DefaultStartTimeout.
 	StartTimeout time.Duration
 	// Listen is the address to serve HTTPS on, host:port; empty serves this process only.
 	Listen string
 	// MetricsListen is the address to serve /metrics, /healthz and /readyz on, over plain HTTP; empty serves none.
 	MetricsListen string
-	// ReadOnly serves what the data directory holds: no controllers, no node.
+	// ReadOnly serves the data directory without controllers and node.
 	ReadOnly bool
-	// Node runs pods as processes of this machine. Without it pods wait for whoever moves them.
+	// Node runs pods on this machine. Without it pods stay pending, unless a client updates their status.
 	Node bool
-	// Cordoned has the node see to the pods that run and take no others.
+	// Cordoned cordons the node: it manages running pods and starts no others.
 	Cordoned bool
-	// Allocatable bounds the sum of the requests of running pods; nil is what the machine has.
+	// Allocatable limits the sum of the requests of running pods; nil is what the machine has.
 	Allocatable corev1.ResourceList
-	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is podlogs.DefaultLimit.
+	// KeepLogs limits, in bytes, the kept logs of deleted pods; nil is podlogs.DefaultLimit.
 	KeepLogs *int64
-	// RuntimeClass is that of pods which ask for none; empty is runtime.ClassProcess.
+	// RuntimeClass is the default of pods; empty is runtime.ClassProcess.
 	RuntimeClass string
-	// ImageDir is the store of images; empty is that of the user.
+	// ImageDir is the image store; empty is that of the user.
 	ImageDir string
 	// ImageGC says when images are removed; the zero policy is the default.
 	ImageGC imagestore.GCPolicy
-	// PodMaxPIDs bounds the processes of a container; 0 is process.DefaultPodMaxPIDs, less is without limit.
+	// PodMaxPIDs limits the processes of a container; 0 is process.DefaultPodMaxPIDs, a negative number no limit.
 	PodMaxPIDs int64
-	// Controllers are those to run; nil is all.
+	// Controllers are the names of the controllers to run; nil is all.
 	Controllers []string
 	// Job tunes the Job controller.
 	Job job.Options
@@ -60,11 +60,11 @@ type Options struct {
 	CronJob cronjob.Options
 	// ScheduledJob tunes the ScheduledJob controller.
 	ScheduledJob scheduledjob.Options
-	// EventDrainTime bounds how long a server that stops writes events that are not written yet; 0 is two seconds.
+	// EventDrainTime limits how long a stopping server writes queued events; 0 is two seconds.
 	EventDrainTime time.Duration
-	// Executable is the stint binary that becomes the process host; empty is the running one.
+	// Executable is the stint binary of the host process; empty is the running one.
 	Executable string
-	// Version is what the node reports as its own.
+	// Version is the version that the node reports.
 	Version string
 }
 
@@ -76,7 +76,7 @@ type Server struct {
 	err  error
 }
 
-// Start returns when the server answers. It runs until ctx ends; Wait tells when it has stopped.
+// Start returns when the server is ready. The server runs until ctx ends; Wait waits until it has stopped.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	memory.Tune()
 	if err := prepare(o); err != nil {
@@ -98,12 +98,12 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	case <-p.ready:
 		memory.DropStartup()
 		return s, nil
-	case <-s.done: // ctx may have ended before the start had
+	case <-s.done: // ctx may have ended during the start
 		return nil, cmp.Or(s.err, context.Cause(ctx))
 	}
 }
 
-// prepare refuses a data directory that cannot be trusted, and makes what is missing of it.
+// prepare checks the data directory and, unless read-only, creates it.
 func prepare(o Options) error {
 	ready := datadir.Make
 	if o.ReadOnly {
@@ -119,16 +119,16 @@ func prepare(o Options) error {
 	return nil
 }
 
-// Client goes straight to the registry.
+// Client returns a client that calls the registry directly.
 func (s *Server) Client() client.Interface { return s.api.Client() }
 
-// RESTConfig reaches the whole API without a socket, as a user who may do everything.
+// RESTConfig returns a configuration for the whole API, without a socket, as a user who may do everything.
 func (s *Server) RESTConfig() *rest.Config { return s.api.RESTConfig() }
 
-// KubeconfigPath is the file that lets others in, where the server listens.
+// KubeconfigPath is the kubeconfig for clients, if the server listens.
 func (s *Server) KubeconfigPath() string { return s.api.KubeconfigPath() }
 
-// Wait returns when everything has stopped, with what went wrong.
+// Wait returns when everything has stopped, with the error that stopped it.
 func (s *Server) Wait() error {
 	<-s.done
 	return s.err

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start starts a server that stops with the test, or earlier by the function returned.
+// start starts a server that stops with the test, or earlier by the returned function.
 func start(t *testing.T, o server.Options) (*server.Server, func()) {
 	t.Helper()
 	s, stop, err := tryToStart(t, o)
@@ -210,7 +210,7 @@ func TestRefusesWhatAnotherHolds(t *testing.T) {
 		if _, err := server.Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), flag) {
 			t.Errorf("address in use: %v, want it to name %s and %s", err, address, flag)
 		}
-		// What a failed start opened is closed again.
+		// A failed start has closed the data directory, so that it can be used again.
 		o.Listen, o.MetricsListen = "", ""
 		start(t, o)
 	}
@@ -231,7 +231,7 @@ func TestMetricsEndpoint(t *testing.T) {
 	}
 }
 
-// startWithMetrics starts a server that serves metrics, on an address that nobody else took after it was found free.
+// startWithMetrics starts a server that serves metrics. It tries other addresses if another process has taken the free one.
 func startWithMetrics(t *testing.T) (address string) {
 	t.Helper()
 	for {

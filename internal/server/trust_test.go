@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/internal/server"
 )
 
-// Whoever has put keys and a token where a server of root's finds them would run pods as root.
+// A user who writes keys and a token into the data directory of root's server could run pods as root.
 func TestADataDirectoryThatCannotBeTrustedIsRefused(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		spoil func(dir string) error
@@ -46,7 +46,7 @@ func TestADataDirectoryThatCannotBeTrustedIsRefused(t *testing.T) {
 	}
 }
 
-// link replaces what is at path by a link to where something of the machine could be.
+// link replaces a path by a link to a file outside.
 func link(path string) error {
 	decoy := path + "-decoy"
 	if err := os.WriteFile(decoy, nil, 0o600); err != nil {
@@ -58,7 +58,7 @@ func link(path string) error {
 	return os.Symlink(decoy, path)
 }
 
-// The directory above may be open to readers, as systemd makes it.
+// The data directory may be readable for others, as systemd creates it.
 func TestWhatIsInADataDirectoryIsClosed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	for _, name := range []string{".", "pods", "logs"} {

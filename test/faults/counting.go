@@ -61,8 +61,8 @@ var counting = []fault{
 	{
 		wrong: "A decision is made on the Job as the informer shows it, without the status that was just stored.",
 		file:  "internal/controller/loop/parents.go",
-		old:   "newest, confirmed = k.latest.Newest(shown), k.latest.Confirmed",
-		new:   "newest, confirmed = shown, k.latest.Confirmed",
+		old:   "newest, confirmed = k.latest.Newest(cached), k.latest.Confirmed",
+		new:   "newest, confirmed = cached, k.latest.Confirmed",
 		tests: "./internal/controller/job/model",
 	},
 	{

@@ -1,5 +1,5 @@
-// Generate writes the CustomResourceDefinitions of ScheduledJobs and ResultSlices: what controller-gen makes of
-// api/stint/v1, without what would be too much or would contradict stint server.
+// Generate writes the CustomResourceDefinitions of ScheduledJobs and ResultSlices: the output of controller-gen for
+// api/stint/v1, changed so that kubectl can apply it and so that it validates as stint server does.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 //go:generate go run .
 
-// The paths are seen from this folder, where go generate runs.
+// The paths are relative to this folder, where go generate runs.
 const (
 	tools = "-modfile=../../../tools/generate/go.mod"
 	types = "../../../api/stint/v1"
@@ -53,7 +53,8 @@ func run() error {
 	return nil
 }
 
-// pick returns one definition: others, such as that of ScheduledJobRuns, look like a kind, but are never stored.
+// pick returns one definition. controller-gen writes further ones, such as that of ScheduledJobRuns, for types that are
+// never stored.
 func pick(generated []byte, name string) (node, error) {
 	for document := range bytes.SplitSeq(generated, []byte("\n---\n")) {
 		var definition node
@@ -81,15 +82,15 @@ func trim(definition node) {
 	bound(schema)
 }
 
-// What names and values of labels look like.
+// Patterns for names and values of labels.
 const (
 	label      = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	subdomain  = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	labelValue = `^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 )
 
-// bound limits what Kubernetes' types leave open: without limits the rules could take too long to be allowed, and with
-// them mistakes are told at once.
+// bound adds limits that Kubernetes' types do not have. Without them the API server would reject the validation rules as too
+// expensive; with them it reports mistakes at once.
 func bound(schema node) {
 	at(schema, "properties")["metadata"] = node{
 		"type":       "object",
@@ -120,11 +121,11 @@ func bound(schema node) {
 	at(ref, "properties", "name")["pattern"] = subdomain
 }
 
-// bare takes out of a schema of Kubernetes' own what is below its topmost node:
+// bare removes from the schema of one of Kubernetes' own types, below its topmost node:
 //   - descriptions, which would make the definition too large for kubectl apply;
 //   - defaults, as the template is stored as it was written, and defaulted when it becomes a Job. The keys of lists keep
-//     theirs: server-side apply finds elements by them;
-//   - sets, which would refuse a value that is there twice. A Job does not.
+//     their defaults: server-side apply finds elements by them;
+//   - sets, which would refuse a repeated value. A Job does not.
 func bare(schema node) {
 	if schema["x-kubernetes-list-type"] == "set" {
 		schema["x-kubernetes-list-type"] = "atomic"
@@ -161,7 +162,7 @@ func bareField(schema node, keys []any) {
 
 type node = map[string]any
 
-// at follows the keys down.
+// at returns the node at the end of a path of keys.
 func at(from any, keys ...string) node {
 	for _, key := range keys {
 		from = from.(node)[key]

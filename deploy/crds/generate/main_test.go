@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxAnnotations is how much of annotations an object can have. kubectl apply puts all of the definition into one.
+// maxAnnotations is the size limit of an object's annotations, in bytes. kubectl apply stores the whole definition in one.
 const maxAnnotations = 262_144
 
 func TestTheDefinitionCanBeAppliedAndExplained(t *testing.T) {

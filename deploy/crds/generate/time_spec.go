@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The grammar of internal/schedule as far as regular expressions go. They refuse nothing that it accepts.
+// The grammar of internal/schedule, as far as regular expressions can express it. They accept everything that it accepts.
 var (
 	month     = `(0[1-9]|1[0-2])`
 	dayNumber = `(0[1-9]|[12][0-9]|3[01])`
@@ -14,7 +14,7 @@ var (
 	sixty     = `[0-5][0-9]`
 	clock     = `(` + hour + `:` + sixty + `(:` + sixty + `)?|` + hour + sixty + `(` + sixty + `)?)`
 	offset    = `(Z|[+-](0[0-9]|1[0-5])(:?` + sixty + `)?)?`
-	// A time without T is known by its colon.
+	// A time without T is recognised by its colon.
 	start = `(` + date + `)?(T` + clock + offset + `)?|[0-9]{2}[0-9:]*:[0-9:]*` + offset + `|` + clock + `[+-][0-9]{2}:[0-9]{2}`
 
 	amount   = `[0-9]+([.,][0-9]+)?`
@@ -40,7 +40,7 @@ func cronField(number string) string {
 	return `(,+|,*` + item + `(,+` + item + `)*,*)`
 }
 
-// timeSpecRules tell at once of most mistakes. The controller tells of the others.
+// timeSpecRules report most mistakes when the object is written. The controller reports the others.
 func timeSpecRules() []any {
 	return []any{
 		node{

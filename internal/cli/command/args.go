@@ -1,5 +1,5 @@
 // Package command has what all commands of Stint share: errors and exit statuses, groups, arguments, signals, logs, and
-// the output that knows whether it was written.
+// an output that records write errors.
 package command
 
 import (
@@ -16,7 +16,7 @@ const (
 	GroupOther = "other"
 )
 
-// Unknown is the error of a command that is not there, and says which one is like it.
+// Unknown returns the error for a command that does not exist. It suggests a similar one.
 func Unknown(cmd *cobra.Command, name string) error {
 	text := fmt.Sprintf("no command %q", name)
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
@@ -41,7 +41,7 @@ func Exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// AtLeastOne is exactly for commands that take several of what.
+// AtLeastOne is Exactly for commands that take one or more arguments.
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -10,12 +10,12 @@ const (
 	ExitInterrupted = 130
 )
 
-// BadInput is an error that the user's next attempt can avoid.
+// BadInput is an error in flags, arguments or manifests, which the user can correct. Its exit status is 2.
 type BadInput struct{ error }
 
 func (b BadInput) Unwrap() error { return b.error }
 
-// BadInputf is fmt.Errorf for errors of the user.
+// BadInputf is fmt.Errorf for bad input.
 func BadInputf(format string, args ...any) error {
 	return BadInput{fmt.Errorf(format, args...)}
 }

@@ -11,12 +11,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// QuietLibraries keeps what libraries log away from the user's terminal: errors are returned.
+// QuietLibraries discards what libraries log: commands return their errors.
 func QuietLibraries() {
 	klog.SetLogger(logr.Discard())
 }
 
-// LogLibraries shows on stderr what libraries warn of, and the rest from verbosity 1 on.
+// LogLibraries shows warnings and errors of libraries on stderr, and from verbosity 1 on everything that they log.
 func LogLibraries(verbosity int) {
 	if verbosity > 0 {
 		LogService(verbosity)
@@ -27,7 +27,7 @@ func LogLibraries(verbosity int) {
 	klog.SetOutputBySeverity("WARNING", logFilter{os.Stderr}) // and what is worse
 }
 
-// filteredMessages is what the API server's library logs about requests whose sender is told the same in the answer or has left,
+// filteredMessages are what the API server's library logs about requests whose client gets the same error or has disconnected,
 // and about a server that stops while its own controllers still watch.
 var filteredMessages = [][]byte{
 	[]byte("apiserver received an error that is not an metav1.Status"),
@@ -39,7 +39,7 @@ var filteredMessages = [][]byte{
 	[]byte("Terminating all watchers from cacher"),
 }
 
-// logFilter keeps out of the log of a server what nobody can act on.
+// logFilter drops filteredMessages, which need no action, from the log of a server.
 type logFilter struct{ io.Writer }
 
 func (w logFilter) Write(line []byte) (int, error) {
@@ -51,7 +51,7 @@ func (w logFilter) Write(line []byte) (int, error) {
 	return w.Writer.Write(line)
 }
 
-// LogService shows on stderr what a component of a cluster is expected to tell.
+// LogService logs to stderr like a component of a cluster.
 func LogService(verbosity int) {
 	setLog(map[string]string{"v": strconv.Itoa(verbosity)})
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheLogOfAServerHoldsWhatSomebodyCanActOn(t *testing.T) {
+func TestTheLogOfAServerLeavesOutMessagesThatNeedNoAction(t *testing.T) {
 	for line, shown := range map[string]bool{
 		"W1121 23:52:44.567566   30787 cacher.go:185] Terminating all watchers from cacher nodes\n": false,
 		"E1121 23:52:44.567566   30787 authentication.go:70] Unable to authenticate the request\n":  false,

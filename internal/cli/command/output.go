@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Output remembers that something could not be written: many who print do not look.
+// Output records the first write error, as most callers ignore the errors of fmt.Fprint.
 type Output struct {
 	To io.Writer
 
@@ -26,17 +26,17 @@ func (w *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReaderGone reports whether the reader has had enough, as head has.
+// ReaderGone reports whether the reader has closed the pipe, as head does.
 func (w *Output) ReaderGone() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return errors.Is(w.err, syscall.EPIPE)
 }
 
-// Failure is none where the reader has had enough.
+// Failure returns the first write error, or nil if the reader has closed the pipe.
 func (w *Output) Failure() error {
 	if w.err == nil || w.ReaderGone() {
 		return nil
 	}
-	return fmt.Errorf("the output is not whole: %w", w.err)
+	return fmt.Errorf("the output is incomplete: %w", w.err)
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchReader calls gone when the reader of a pipe has closed it, until stop. Waiting for a write to fail would not do: a
-// command that has nothing more to say would go on without a reader.
+// watchReader calls gone when the reader of a pipe has closed it, until stop. To wait for a failing write is not enough: a
+// command without further output would continue without a reader.
 func watchReader(out io.Writer, gone func()) (stop func()) {
 	w, ok := out.(*Output)
 	if !ok {
@@ -20,7 +20,7 @@ func watchReader(out io.Writer, gone func()) (stop func()) {
 	}
 	stopped, stopping, err := os.Pipe()
 	if err != nil {
-		return func() {} // it goes on without a reader then
+		return func() {} // then the command continues without a reader
 	}
 	go func() {
 		defer stopped.Close()
@@ -31,10 +31,10 @@ func watchReader(out io.Writer, gone func()) (stop func()) {
 	return func() { stopping.Close() }
 }
 
-// waitForHangup reports whether the first of the two is closed at its other end before the second.
+// waitForHangup waits until the other end of one of the two is closed, and reports whether only that of pipe is.
 func waitForHangup(pipe, other int) bool {
 	for {
-		fds := []unix.PollFd{{Fd: int32(pipe)}, {Fd: int32(other)}} // errors and hangups are always asked for
+		fds := []unix.PollFd{{Fd: int32(pipe)}, {Fd: int32(other)}} // poll always reports errors and hangups
 		_, err := unix.Poll(fds, -1)
 		if err == unix.EINTR {
 			continue

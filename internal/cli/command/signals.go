@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// Interrupts delivers the signals that end a command, until stop: SIGPIPE too, once the reader of out has gone (| head).
-// The kernel's own SIGPIPE may be about any connection. It is caught rather than ignored, because programs that are
-// started would inherit that.
+// Interrupts delivers the signals that end a command, until stop, and SIGPIPE when the reader of out has closed it (| head).
+// A SIGPIPE of the kernel may be about any connection, and has no effect. It is caught rather than ignored, because child
+// processes would inherit an ignored signal.
 func Interrupts(out io.Writer) (<-chan os.Signal, func()) {
 	ends := make(chan os.Signal, 4)
 	stopWatching := watchReader(out, func() { ends <- syscall.SIGPIPE })
 	signal.Notify(ends, syscall.SIGTERM)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
-		// What was ignored at the start stays ignored, as nohup and shells mean it for what runs in the background.
+		// Signals that are ignored at the start stay ignored: nohup and shells do that for background processes.
 		if !signal.Ignored(s) {
 			signal.Notify(ends, s)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// nohup has SIGHUP ignored, and shells SIGINT of what runs in the background.
+// nohup ignores SIGHUP, and shells ignore SIGINT for background processes.
 func TestSignalsThatWereIgnoredStayIgnored(t *testing.T) {
 	ignored := []os.Signal{syscall.SIGHUP, syscall.SIGINT}
 	signal.Ignore(ignored...)

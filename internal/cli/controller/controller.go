@@ -1,4 +1,4 @@
-// Package controller is stint controller, which runs the Jobs of a cluster.
+// Package controller is stint controller, which manages the Jobs of a cluster.
 package controller
 
 import (
@@ -34,22 +34,22 @@ type controllerFlags struct {
 
 var clusterOffer = controllerflags.Offer{All: cluster.Controllers, OnRequest: cluster.OnRequest}
 
-// NewCommand makes stint controller.
+// NewCommand returns the command stint controller.
 func NewCommand() *cobra.Command {
 	var f controllerFlags
 	cmd := &cobra.Command{
 		Use:     "controller",
-		Short:   "Run the Jobs of a Kubernetes cluster",
+		Short:   "Manage the Jobs of a Kubernetes cluster",
 		GroupID: command.GroupJobs,
-		Long: `Run the Jobs of a Kubernetes cluster that are handed to Stint: those with spec.managedBy ` + job.ManagedBy + `,
-or, with --managed-by, all. Run its ScheduledJobs too, once deploy/crds/stint.dev_scheduledjobs.yaml is applied.
+		Long: `Manage the Jobs of a Kubernetes cluster: those with spec.managedBy ` + job.ManagedBy + ` or, with --managed-by,
+others as well. Manage its ScheduledJobs, too, once deploy/crds/stint.dev_scheduledjobs.yaml is applied.
 
-CronJobs are left to kube-controller-manager: they have no field that hands them to Stint. --controllers=*,cronjob runs
-them, best after kube-controller-manager was started with --controllers=*,-cronjob-controller. While both run them each
-run starts once all the same.
+By default kube-controller-manager manages the CronJobs, as they have no field managedBy. --controllers=*,cronjob manages
+them as well, preferably after kube-controller-manager was started with --controllers=*,-cronjob-controller. Even if both
+manage them, each run starts once.
 
-It runs in a pod of the cluster, as deploy/stint.yaml has it, or anywhere with --kubeconfig. SIGTERM or Ctrl-C ends what
-is being written and hands over to the next one; a second Ctrl-C ends it at once.`,
+It runs in a pod of the cluster, as in deploy/stint.yaml, or anywhere with --kubeconfig. On SIGTERM or Ctrl-C it finishes
+the writes in progress and releases its lease; a second Ctrl-C ends it at once.`,
 		Args: command.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			options, err := f.options()
@@ -67,10 +67,10 @@ is being written and hands over to the next one; a second Ctrl-C ends it at once
 }
 
 func (f *controllerFlags) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that names the cluster (default: the one that this pod is part of)")
-	flags.Float32Var(&f.qps, "kube-api-qps", 20, "requests a second to the API server, less than 0 for no limit")
-	flags.IntVar(&f.burst, "kube-api-burst", 30, "requests at once, before --kube-api-qps bounds them")
-	flags.StringVar(&f.contentType, "kube-api-content-type", apiruntime.ContentTypeProtobuf, "how objects travel: "+strings.Join(contentTypes, " or "))
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster (default: the cluster of this pod)")
+	flags.Float32Var(&f.qps, "kube-api-qps", 20, "requests per second to the API server, less than 0 for no limit")
+	flags.IntVar(&f.burst, "kube-api-burst", 30, "requests that may exceed --kube-api-qps for a moment")
+	flags.StringVar(&f.contentType, "kube-api-content-type", apiruntime.ContentTypeProtobuf, "content type of requests: "+strings.Join(contentTypes, " or "))
 	f.service.Add(flags, clusterOffer)
 	f.election.add(flags)
 	f.job.Add(flags, job.Options{
@@ -111,7 +111,7 @@ func (f *controllerFlags) options() (cluster.Options, error) {
 
 var contentTypes = []string{apiruntime.ContentTypeProtobuf, apiruntime.ContentTypeJSON}
 
-// config reaches the cluster within the limits.
+// config returns the connection to the cluster, with its limits on requests.
 func (f *controllerFlags) config() (*rest.Config, error) {
 	if qps := float64(f.qps); qps == 0 || math.IsNaN(qps) || math.IsInf(qps, 0) {
 		return nil, command.BadInputf("--kube-api-qps %v: write how many requests a second, or -1 for no limit", f.qps)
@@ -127,7 +127,7 @@ func (f *controllerFlags) config() (*rest.Config, error) {
 		return nil, err
 	}
 	config.QPS, config.Burst, config.ContentType = f.qps, f.burst, f.contentType
-	config.WarningHandler = rest.NoWarnings{} // they are for whoever wrote the Job, who got them
+	config.WarningHandler = rest.NoWarnings{} // the client that created the Job has got them already
 	config.UserAgent = fmt.Sprintf("stint-controller/%s (%s/%s)", version.Get(), runtime.GOOS, runtime.GOARCH)
 	return config, nil
 }
@@ -145,10 +145,10 @@ func (f *controllerFlags) connection() (*rest.Config, error) {
 	}
 	config, err := rest.InClusterConfig()
 	if errors.Is(err, rest.ErrNotInCluster) {
-		return nil, command.BadInputf("which cluster? This is no pod of one: name a file with --kubeconfig")
+		return nil, command.BadInputf("no cluster: this process does not run in a pod; name a kubeconfig file with --kubeconfig")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the cluster that this pod is part of: %w", err)
+		return nil, fmt.Errorf("the cluster of this pod: %w", err)
 	}
 	return config, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/cluster"
 )
 
-// podNamespace is where Kubernetes tells a pod its namespace.
+// podNamespace is the file in which a pod finds its namespace.
 const podNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // electionFlags are kube-controller-manager's, with its defaults.
@@ -25,16 +25,16 @@ type electionFlags struct {
 }
 
 func (f *electionFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.elect, "leader-elect", true, "let one of several work at a time; the others stand by")
+	flags.BoolVar(&f.elect, "leader-elect", true, "work only as the leader of several processes; the others stand by")
 	flags.StringVar(&f.Namespace, "leader-elect-resource-namespace", "",
-		"namespace of the Lease that they share (default: the pod's, else "+metav1.NamespaceSystem+")")
+		"namespace of the Lease (default: the pod's, else "+metav1.NamespaceSystem+")")
 	flags.StringVar(&f.Name, "leader-elect-resource-name", "stint-controller", "name of the Lease")
-	flags.DurationVar(&f.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the others wait for a leader that has gone silent")
-	flags.DurationVar(&f.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew before it gives up and ends")
+	flags.DurationVar(&f.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the others wait before they replace a leader that does not renew its lease")
+	flags.DurationVar(&f.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew its lease before it exits")
 	flags.DurationVar(&f.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two tries")
 }
 
-// checked returns nil where there is no election.
+// checked returns nil if leader election is off.
 func (f *electionFlags) checked() (*cluster.Election, error) {
 	if !f.elect {
 		return nil, nil

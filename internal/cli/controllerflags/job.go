@@ -16,29 +16,29 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// Job tune the Job controller, wherever it runs.
+// Job are the flags of the Job controller, on one machine and on a cluster.
 type Job struct {
 	options    job.Options
 	maxResults int
 }
 
-// Add shows the defaults that d has and those that are the same everywhere.
+// Add defines the flags, with the defaults of d and those that are the same for all commands.
 func (f *Job) Add(flags *pflag.FlagSet, d job.Options) {
 	o, same := &f.options, core.DefaultSettings()
 	flags.StringSliceVar(&o.ManagedBy, "managed-by", d.ManagedBy,
-		"values of spec.managedBy of the Jobs to run; "+batchv1.JobControllerName+" takes those without one too")
-	flags.IntVar(&o.ConcurrentSyncs, "concurrent-job-syncs", d.ConcurrentSyncs, "how many Jobs are worked on at the same time")
+		"values of spec.managedBy of the Jobs to manage; "+batchv1.JobControllerName+" also means Jobs without the field")
+	flags.IntVar(&o.ConcurrentSyncs, "concurrent-job-syncs", d.ConcurrentSyncs, "how many Jobs are synced at the same time")
 	flags.DurationVar(&o.PodFailureBackoff, "pod-failure-backoff", same.PodFailureBackoff, "delay after the first failure of a Job's pod")
 	flags.DurationVar(&o.MaxPodFailureBackoff, "max-pod-failure-backoff", same.MaxPodFailureBackoff, "longest delay after failures")
-	flags.DurationVar(&o.SyncBatchPeriod, "sync-batch-period", d.SyncBatchPeriod, "how long news of a Job may wait for more")
+	flags.DurationVar(&o.SyncBatchPeriod, "sync-batch-period", d.SyncBatchPeriod, "how long a write of a Job's status may wait for further changes")
 	flags.IntVar(&o.MaxUncountedPods, "max-uncounted-pods", same.MaxUncountedPods, "how many pods a Job's status lists as not counted yet")
-	flags.IntVar(&o.MaxPodCreateDeletePerSync, "max-pod-create-delete-per-sync", same.MaxPodCreateDelete, "how many pods one step creates or deletes")
+	flags.IntVar(&o.MaxPodCreateDeletePerSync, "max-pod-create-delete-per-sync", same.MaxPodCreateDelete, "how many pods one sync creates or deletes")
 	flags.IntVar(&f.maxResults, "max-results", job.DefaultMaxResults, "how many results of a Job's pods to keep, the newest; 0 keeps none")
 	flags.Var(limitFlag{&o.FailedPodsLimit}, "failed-pods-limit",
-		"how many failed pods to keep of a Job that does not say so itself, the newest (default all)")
+		"how many failed pods to keep of a Job without the annotation, the newest (default all)")
 }
 
-// limitFlag is a number that need not be there.
+// limitFlag is an optional number: nil if the flag is not given.
 type limitFlag struct{ limit **int }
 
 func (f limitFlag) Type() string { return "int" }
@@ -97,12 +97,12 @@ func (f *Job) Checked() (job.Options, error) {
 	if err := checkManagers(o.ManagedBy); err != nil {
 		return o, err
 	}
-	// A process runs one Job controller, so its metrics may be the process's.
+	// A process runs one Job controller, so it can use the registry of the process.
 	o.Registerer = legacyregistry.Registerer()
 	return o, nil
 }
 
-// checkManagers lets pass what spec.managedBy can be.
+// checkManagers refuses values that spec.managedBy cannot have.
 func checkManagers(names []string) error {
 	if len(names) == 0 {
 		return command.BadInputf("--managed-by is empty: name %s, %s or both", job.ManagedBy, batchv1.JobControllerName)

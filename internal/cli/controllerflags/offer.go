@@ -10,7 +10,7 @@ import (
 // Offer is the controllers that a command can run.
 type Offer struct {
 	All []string
-	// onRequest are those of them that run only where they are named: * leaves them out.
+	// OnRequest are those of All that run only if they are named: * does not include them.
 	OnRequest []string
 }
 
@@ -22,8 +22,8 @@ func (o Offer) String() string {
 	return text
 }
 
-// chosen reads the flag --controllers as kube-controller-manager does: the first word that speaks of a
-// controller decides, and * of those that none speaks of. Its long names, such as job-controller, mean the same.
+// chosen reads the flag --controllers as kube-controller-manager does: the first word that names a controller decides about
+// it, and * about those that no word names. Kubernetes' long names, such as job-controller, are accepted as well.
 func (o Offer) chosen(asked []string) ([]string, error) {
 	var words []string
 	for _, word := range asked {

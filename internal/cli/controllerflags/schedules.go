@@ -9,13 +9,13 @@ import (
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 )
 
-// Schedules tune the controllers of schedules, wherever they run.
+// Schedules are the flags of the CronJob and ScheduledJob controllers.
 type Schedules struct{ cronJobSyncs, scheduledJobSyncs int }
 
-// Add shows these defaults.
+// Add defines the flags, with these defaults.
 func (f *Schedules) Add(flags *pflag.FlagSet, cronJobSyncs, scheduledJobSyncs int) {
-	flags.IntVar(&f.cronJobSyncs, "concurrent-cron-job-syncs", cronJobSyncs, "how many CronJobs are worked on at the same time")
-	flags.IntVar(&f.scheduledJobSyncs, "concurrent-scheduled-job-syncs", scheduledJobSyncs, "how many ScheduledJobs are worked on at the same time")
+	flags.IntVar(&f.cronJobSyncs, "concurrent-cron-job-syncs", cronJobSyncs, "how many CronJobs are synced at the same time")
+	flags.IntVar(&f.scheduledJobSyncs, "concurrent-scheduled-job-syncs", scheduledJobSyncs, "how many ScheduledJobs are synced at the same time")
 }
 
 // Checked returns the options, with the metrics of this process.

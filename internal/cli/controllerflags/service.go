@@ -9,14 +9,14 @@ import (
 	"github.com/stint-dev/stint/internal/cli/command"
 )
 
-// Service are those of all commands that run controllers until they are stopped.
+// Service are the flags of all commands that run controllers until they are stopped.
 type Service struct {
 	Controllers   []string
 	MetricsListen string
 	Verbosity     int
 }
 
-// Add offers the controllers.
+// Add defines the flags. The help lists the controllers.
 func (f *Service) Add(flags *pflag.FlagSet, controllers Offer) {
 	flags.StringSliceVar(&f.Controllers, "controllers", []string{"*"},
 		"controllers to run: * for all, NAME for one, -NAME for all but one; "+controllers.String())
@@ -25,7 +25,7 @@ func (f *Service) Add(flags *pflag.FlagSet, controllers Offer) {
 	flags.IntVarP(&f.Verbosity, "v", "v", 0, "how much to log, 0 to 10")
 }
 
-// Check replaces the words of --controllers by names.
+// Check checks the flags, and replaces Controllers by the names of the chosen controllers.
 func (f *Service) Check(controllers Offer) (err error) {
 	if f.MetricsListen != "" {
 		if err := CheckAddress("metrics-bind-address", f.MetricsListen, "127.0.0.1:8080"); err != nil {
@@ -39,7 +39,7 @@ func (f *Service) Check(controllers Offer) (err error) {
 	return err
 }
 
-// CheckAddress lets pass what a server may listen on.
+// CheckAddress refuses an address that a server cannot listen on.
 func CheckAddress(flag, address, example string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package embedded starts servers inside a command's process, for commands that find none to ask.
+// Package embedded starts a server inside a command's process, for commands that find no running one.
 package embedded
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/store"
 )
 
-// Server starts servers inside this process.
+// Server returns a function that starts a server inside this process.
 func Server(o server.Options) target.Start {
 	o.Version = version.Get()
 	return func(ctx context.Context) (target.Server, error) {
@@ -25,16 +25,16 @@ func Server(o server.Options) target.Start {
 	}
 }
 
-// ReadOnlyServer serves what a data directory holds.
+// ReadOnlyServer is WithData for a server that runs nothing and changes nothing.
 func ReadOnlyServer(o server.Options) target.Start {
 	o.ReadOnly = true
 	return WithData(o)
 }
 
-// ErrNoData is that of a data directory which nothing has been kept in.
+// ErrNoData means that a data directory has no store.
 var ErrNoData = errors.New("nothing has run there yet")
 
-// WithData starts servers only where there is data: a command that looks makes nothing.
+// WithData is Server for commands that must not create a data directory: it fails with ErrNoData if there is no store.
 func WithData(o server.Options) target.Start {
 	start := Server(o)
 	return func(ctx context.Context) (target.Server, error) {
@@ -45,8 +45,8 @@ func WithData(o server.Options) target.Start {
 	}
 }
 
-// DiscoveryServer serves what the kinds are like, which takes no data. Where there is none it uses a directory that goes with
-// the server.
+// DiscoveryServer returns a function that starts a server for discovery (kinds and their fields), which needs no data. If
+// there is no data directory, the server uses a temporary one.
 func DiscoveryServer(o server.Options) target.Start {
 	if store.Exists(o.DataDir) {
 		return ReadOnlyServer(o)
@@ -64,7 +64,7 @@ func DiscoveryServer(o server.Options) target.Start {
 	}
 }
 
-// scratch is a server whose data nobody needs.
+// scratch is a server with a temporary data directory.
 type scratch struct {
 	target.Server
 	dir string

@@ -25,7 +25,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// imageFlags are those of all commands about images.
+// imageFlags are the flags of all commands about images.
 type imageFlags struct {
 	streams genericiooptions.IOStreams
 	dir     string
@@ -42,14 +42,14 @@ func (f *imageFlags) open() (*store.Store, error) {
 	return store.Open(dir)
 }
 
-// NewCommand makes stint image.
+// NewCommand returns the command stint image.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	f := &imageFlags{streams: streams}
 	cmd := &cobra.Command{
 		Use:     "image",
-		Short:   "Fetch, list and remove the images of this machine",
+		Short:   "Pull, list and remove the images of this machine",
 		GroupID: command.GroupOther,
-		Long: `Fetch, list and remove the images that containers run from. Each user has one store, for all servers and runs.
+		Long: `Pull, list and remove the images that containers run from. Each user has one store, for all servers and runs.
 
 It is in /var/lib/stint/images for root, else in stint/images below $XDG_DATA_HOME or ~/.local/share.`,
 		Args: cobra.ArbitraryArgs,
@@ -60,7 +60,7 @@ It is in /var/lib/stint/images for root, else in stint/images below $XDG_DATA_HO
 			return cmd.Help()
 		},
 	}
-	cmd.PersistentFlags().StringVar(&f.dir, "image-dir", "", "the store's directory, where it is not that of the user")
+	cmd.PersistentFlags().StringVar(&f.dir, "image-dir", "", "directory of the image store (default: that of the user)")
 	cmd.AddCommand(f.pull(), f.load(), f.list(), f.remove(), f.prune())
 	return cmd
 }
@@ -68,7 +68,7 @@ It is in /var/lib/stint/images for root, else in stint/images below $XDG_DATA_HO
 func (f *imageFlags) pull() *cobra.Command {
 	return &cobra.Command{
 		Use:     "pull IMAGE…",
-		Short:   "Fetch images from their registries",
+		Short:   "Pull images from their registries",
 		Example: "  stint image pull perl:5.34.0 registry.example.com/team/worker@sha256:…",
 		Args:    command.AtLeastOne("the name of an image"),
 		RunE: untilInterrupted(func(ctx context.Context, args []string) error {
@@ -95,7 +95,7 @@ func (f *imageFlags) pull() *cobra.Command {
 	}
 }
 
-// untilInterrupted has Ctrl-C end what a command does, so that it leaves nothing half done.
+// untilInterrupted ends the context of a command on Ctrl-C, so that the command can clean up.
 func untilInterrupted(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -116,7 +116,7 @@ func (f *imageFlags) load() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "load FILE|DIR…",
-		Short: "Take images from archives of docker save, or from OCI layouts",
+		Short: "Load images from archives of docker save, or from OCI layouts",
 		Example: `  docker save worker:1 | gzip > worker.tar.gz
   stint image load worker.tar.gz
   stint image load --name worker:1 ./layout`,
@@ -137,7 +137,7 @@ func (f *imageFlags) load() *cobra.Command {
 			return nil
 		}),
 	}
-	cmd.Flags().StringVar(&name, "name", "", "the image's name, where the file has none or another one is wanted")
+	cmd.Flags().StringVar(&name, "name", "", "name of the image, if the file has none or another one is wanted")
 	return cmd
 }
 
@@ -195,8 +195,8 @@ func (f *imageFlags) remove() *cobra.Command {
 	return &cobra.Command{
 		Use:   "rm IMAGE…",
 		Short: "Remove images",
-		Long: `Remove images by their names. What no other name needs is removed from disk at once, but for what containers run
-from: stint image prune removes that when they have ended.`,
+		Long: `Remove images by their names. Layers that no other image needs are removed from disk at once, except those that
+running containers use: stint image prune removes these later.`,
 		Args: command.AtLeastOne("the name of an image"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.open()
@@ -231,7 +231,7 @@ func removeOne(s *store.Store, text string, out io.Writer) error {
 func (f *imageFlags) prune() *cobra.Command {
 	return &cobra.Command{
 		Use:   "prune",
-		Short: "Remove from disk what belongs to no image any more",
+		Short: "Remove unused data of the image store",
 		Args:  command.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.open()

@@ -13,8 +13,8 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// pullLine shows how far a pull is, in a line of a terminal. It is drawn anew when its text changes, which rounded numbers
-// do not do often.
+// pullLine shows the progress of a pull in a line of a terminal. The line is drawn again when its text changes, which is
+// seldom, as the numbers are rounded.
 type pullLine struct {
 	to    io.Writer
 	width int
@@ -22,7 +22,7 @@ type pullLine struct {
 	drawn string
 }
 
-// newPullLine is nil where nobody watches.
+// newPullLine returns nil if the output is not a terminal.
 func newPullLine(to io.Writer, image string) *pullLine {
 	if !output.IsTerminal(to) {
 		return nil
@@ -46,7 +46,7 @@ func (l *pullLine) show(p store.Progress) {
 	}
 }
 
-// end takes the line away.
+// end removes the line.
 func (l *pullLine) end() {
 	if l != nil && l.drawn != "" {
 		fmt.Fprint(l.to, "\r"+ansi.EraseLineRight)

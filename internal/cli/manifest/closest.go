@@ -2,10 +2,10 @@ package manifest
 
 import "strings"
 
-// longestName bounds the work: no field or kind of the API comes near it.
+// longestName bounds the work. All fields and kinds of the API are much shorter.
 const longestName = 80
 
-// Closest returns the known name that was most likely meant, or nothing when none is near. Case does not count.
+// Closest returns the known name that was most likely meant, or "" if none is similar. It ignores case.
 func Closest(name string, known []string) string {
 	if len(name) > longestName {
 		return ""

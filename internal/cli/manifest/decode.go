@@ -144,7 +144,7 @@ func missingHeader(field string, body map[string]any) string {
 	return "for a Job write apiVersion: batch/v1"
 }
 
-// unknownKind tells where the kind is, or which one may be meant.
+// unknownKind is the problem of a kind that does not exist. It suggests the right apiVersion or a similar kind.
 func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 	wrong := fmt.Sprintf("no kind %q in %s", gvk.Kind, gvk.GroupVersion())
 	if versions := versionsOf(gvk.Kind); len(versions) > 0 {
@@ -158,14 +158,14 @@ func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 	if len(kinds) == 0 {
 		kinds = []string{"Job", "ConfigMap", "Secret", "Namespace", "Pod", "ServiceAccount", "PodTemplate", "CronJob", "ScheduledJob"}
 	}
-	remedy := "stint run takes Jobs and what they need (ConfigMap, Secret, Namespace)"
+	remedy := "stint run accepts Jobs and the objects that they need (ConfigMap, Secret, Namespace)"
 	if near := Closest(gvk.Kind, kinds); near != "" {
 		remedy = "did you mean " + near + "?"
 	}
 	return Problem{Place: at, Field: "kind", Message: wrong, Remedy: remedy}
 }
 
-// own are the kinds that Kubernetes does not have.
+// own has the kinds that only Stint has.
 var own = ownKinds()
 
 func ownKinds() *runtime.Scheme {
@@ -185,10 +185,10 @@ func newObject(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	return scheme.Scheme.New(gvk)
 }
 
-// oldJob is the Job of old manifests. It is nobody's remedy.
+// oldJob is the Job of old manifests. It is in no scheme, so that no error suggests it.
 var oldJob = v1beta1.SchemeGroupVersion.WithKind("Job")
 
-// current returns what is of an old version in the one that this program creates, which any server has.
+// current converts an object of an old version to the current one, which every server has.
 func current(gvk schema.GroupVersionKind, obj metav1.Object) (schema.GroupVersionKind, metav1.Object) {
 	now := batchv1.SchemeGroupVersion.WithKind(gvk.Kind)
 	switch old := obj.(type) {
@@ -222,7 +222,7 @@ func versionsOf(kind string) []string {
 	return versions
 }
 
-// parseTree keeps numbers as they are written.
+// parseTree parses JSON, and keeps numbers as they are written.
 func parseTree(data []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// checker compares a tree with a Go type and notes every difference with its path.
+// checker compares a JSON tree with a Go type and records every difference with its path.
 type checker struct {
 	at       Place
 	problems Problems
@@ -33,7 +33,7 @@ func (c *checker) wrong(path, what, remedy string) {
 
 var decodesItself = reflect.TypeFor[json.Unmarshaler]()
 
-// value checks v against t. A null is what leaving the field out is.
+// value checks v against t. A null means the same as a missing field.
 func (c *checker) value(path string, v any, t reflect.Type) {
 	if v == nil {
 		return
@@ -158,7 +158,7 @@ func (c *checker) number(path string, v any, t reflect.Type) {
 	}
 }
 
-// special checks values that decode themselves: quantities, times, numbers that may be names.
+// special checks values that decode themselves: quantities, times, IntOrString.
 func (c *checker) special(path string, v any, t reflect.Type) {
 	encoded, err := json.Marshal(v)
 	if err == nil {
@@ -179,7 +179,7 @@ func (c *checker) special(path string, v any, t reflect.Type) {
 	}
 }
 
-// fieldsOf returns the JSON names of a struct and what they hold, embedded structs included.
+// fieldsOf returns the JSON names of a struct's fields and their types, embedded structs included.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for i := range t.NumField() {
@@ -206,7 +206,7 @@ func quoteRemedy(v any) string {
 	return "write text"
 }
 
-// describe names a value for people: the number 5, the text "abc", a list.
+// describe describes a value in an error: the number 5, the text "abc", a list.
 func describe(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -1,10 +1,10 @@
-// Package manifest reads the files that a user hands to `stint run`: it splits them into documents, checks every
-// document against the types of the Kubernetes API, and either returns all objects or tells all that is wrong.
+// Package manifest reads the files that a user gives to `stint run`: it splits them into documents, checks every
+// document against the types of the Kubernetes API, and either returns all objects or reports all problems.
 //
 //	files → documents (YAML or JSON, several a file) → items of lists → checked objects
 //
-// It is strict where an API server is lenient (an unknown field is an error with a suggestion, not a warning), because
-// whoever runs a file has made it or can change it. It contacts nobody; what only a server can judge is judged later.
+// It is stricter than an API server (an unknown field is an error with a suggestion, not a warning), because
+// the user can correct the file. It sends no request to the API server, which checks the objects later.
 package manifest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/api/extensions/v1beta1"
 )
 
-// Place says where an object stands, so that an error can point at it.
+// Place is the position of an object in the input, for errors.
 type Place struct {
 	// File is the name as the user gave it; "-" is standard input.
 	File string
@@ -36,7 +36,7 @@ type Object struct {
 	GVK schema.GroupVersionKind
 	// Typed is a pointer to the published Go type.
 	Typed metav1.Object
-	// Body is what the file says and no more: what is not there was left to the server.
+	// Body has the fields that the file sets, without defaults.
 	Body map[string]any
 }
 
@@ -51,7 +51,7 @@ func (o *Object) Runtime() runtime.Object {
 	return o.Typed.(runtime.Object)
 }
 
-// TranslateError turns what a server says of the object into the words of the version that the file has it in.
+// TranslateError replaces field names of batch/v1 in a server's error by those of the version in the file.
 func (o *Object) TranslateError(said string) string {
 	if o.Body["apiVersion"] == v1beta1.SchemeGroupVersion.String() {
 		return v1beta1.ConvertMessage(said)
@@ -59,7 +59,7 @@ func (o *Object) TranslateError(said string) string {
 	return said
 }
 
-// Name is the name, or how the server will begin it.
+// Name returns the name, or the generateName followed by *.
 func (o *Object) Name() string {
 	if name := o.Typed.GetName(); name != "" {
 		return name
@@ -77,7 +77,7 @@ func (o *Object) Hash() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// SetNamespace fills in the namespace that the file left open.
+// SetNamespace sets the namespace of an object whose file does not set one. Empty removes it.
 func (o *Object) SetNamespace(namespace string) {
 	o.Typed.SetNamespace(namespace)
 	meta, ok := o.Body["metadata"].(map[string]any)

@@ -90,11 +90,11 @@ func TestReadRefuses(t *testing.T) {
 		files []string
 		want  string
 	}{
-		"an empty file":                     {[]string{""}, "a.yaml: holds no object: put a Job manifest into it"},
-		"a file of comments":                {[]string{"# later\n---\n"}, "a.yaml: holds no object: put a Job manifest into it"},
+		"an empty file":                     {[]string{""}, "a.yaml: contains no object: put a Job manifest into it"},
+		"a file of comments":                {[]string{"# later\n---\n"}, "a.yaml: contains no object: put a Job manifest into it"},
 		"the same name twice in a file":     {[]string{job + "---\n" + job}, `a.yaml: document 2: metadata.name: Job "pi" is in a.yaml, document 1, already: rename one of them`},
 		"the same name in two files":        {[]string{job, job}, `b.yaml: document 1: metadata.name: Job "pi" is in a.yaml, document 1, already: rename one of them`},
-		"a field given twice, in JSON":      {[]string{`{"apiVersion":"batch/v1","kind":"Job","kind":"Job","metadata":{"name":"x"}}`}, `a.yaml: document 1: is not sound JSON: duplicate field "kind": correct it`},
+		"a field given twice, in JSON":      {[]string{`{"apiVersion":"batch/v1","kind":"Job","kind":"Job","metadata":{"name":"x"}}`}, `a.yaml: document 1: is not valid JSON: duplicate field "kind": correct it`},
 		"the right file because of another": {[]string{job, "kind: Job"}, "b.yaml: document 1: apiVersion: is missing: for a Job write apiVersion: batch/v1"},
 		"a number beyond 32 bits":           {[]string{strings.Replace(job, "spec:\n", "spec:\n  parallelism: 9999999999\n", 1)}, "a.yaml: document 1: spec.parallelism: 9999999999 is not a whole number of 32 bits: write a smaller whole number"},
 		"a misspelt header":                 {[]string{strings.Replace(job, "apiVersion", "apiversion", 1)}, `a.yaml: document 1: apiVersion: is missing: did you mean it by "apiversion"?`},
@@ -112,8 +112,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// Everything that is wrong with a file is told at once, in its order.
-func TestReadTellsAll(t *testing.T) {
+// All problems of a file are reported at once, in the order of the file.
+func TestReadReportsAllProblems(t *testing.T) {
 	_, err := Read(t.Context(), Sources{Files: []string{"testdata/bad.yaml", "testdata/empty", "testdata/none.yaml", os.DevNull}, Stdin: strings.NewReader("")})
 	golden := filepath.Join("testdata", "bad.golden")
 	if *update {

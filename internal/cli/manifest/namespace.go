@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Scope answers whether objects of a kind live in a namespace. Only the server knows.
+// Scope reports whether a kind is namespaced. Only the server knows.
 type Scope func(schema.GroupVersionKind) (namespaced bool, err error)
 
-// InNamespace puts every object without a namespace into the given one. With demanded (the user asked for that
-// namespace) an object that names another is a problem. It then looks for objects that have become the same.
+// InNamespace puts every object without a namespace into the given one. With demanded (the user gave -n) an object of another
+// namespace is a problem. Then it looks for duplicates again.
 func InNamespace(objects []*Object, namespace string, demanded bool, scope Scope) error {
 	var problems Problems
 	for _, o := range objects {
@@ -40,7 +40,7 @@ func InNamespace(objects []*Object, namespace string, demanded bool, scope Scope
 	return problems.orNil()
 }
 
-// badNamespace is for the client, which could not even ask the server about it.
+// badNamespace checks the name of the namespace, as the client cannot send a request with an invalid one.
 func badNamespace(o *Object) Problems {
 	name := o.Typed.GetNamespace()
 	if name == "" || len(validation.ValidateNamespaceName(name, false)) == 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with the input, on one line:
+// Problem is one problem of the input, printed on one line:
 //
 //	file: document 2: spec.template.spec.restartPolicy: what is wrong: remedy
 type Problem struct {
@@ -30,7 +30,7 @@ func (p Problem) String() string {
 	return strings.ReplaceAll(strings.Join(parts, ": "), "\n", " ")
 }
 
-// Problems is all that is wrong with the input.
+// Problems are all problems of the input.
 type Problems []Problem
 
 func (ps Problems) Error() string {
@@ -41,7 +41,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// orNil keeps an empty list from being an error.
+// orNil returns a nil error for an empty list.
 func (ps Problems) orNil() error {
 	if len(ps) == 0 {
 		return nil

@@ -67,7 +67,7 @@ func Read(ctx context.Context, from Sources) ([]*Object, error) {
 func parse(file string, data []byte) ([]*Object, Problems) {
 	documents, problems := split(file, data)
 	if len(documents) == 0 && len(problems) == 0 {
-		return nil, Problems{{Place: Place{File: file}, Message: "holds no object", Remedy: "put a Job manifest into it"}}
+		return nil, Problems{{Place: Place{File: file}, Message: "contains no object", Remedy: "put a Job manifest into it"}}
 	}
 	var objects []*Object
 	for _, d := range documents {
@@ -97,7 +97,7 @@ func load(ctx context.Context, file string, stdin io.Reader) ([]byte, *Problem) 
 	return limited(file, f)
 }
 
-// unreadable tells what is wrong with a path before it is opened: opening a pipe nobody writes to would hang.
+// unreadable checks a path before it is opened, for a better error.
 func unreadable(file string) *Problem {
 	at := Place{File: file}
 	info, err := os.Stat(file)
@@ -128,7 +128,7 @@ func tooLarge(file string) *Problem {
 		Remedy: "split it into several files; large data belongs into a volume"}
 }
 
-// cause strips what the line says already: operation and path.
+// cause returns an error without operation and path, which the line contains already.
 func cause(err error) string {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// extensions are those of manifests in a directory, as with kubectl.
+// extensions are the file name extensions of manifests in a directory, as with kubectl.
 var extensions = []string{".json", ".yaml", ".yml"}
 
 // fetchTimeout bounds the reading of a URL.
@@ -68,7 +68,7 @@ func fetch(ctx context.Context, url string) ([]byte, *Problem) {
 	return limited(url, response.Body)
 }
 
-// build has kustomize build the objects of a directory.
+// build builds the kustomization of a directory.
 func build(dir string) ([]byte, *Problem) {
 	unbuilt := func(err error) *Problem {
 		return &Problem{Place: Place{File: dir}, Message: "cannot be built by kustomize", Remedy: strings.ReplaceAll(err.Error(), "\n", " ")}

@@ -27,7 +27,7 @@ type chunk struct {
 	line int
 }
 
-// split takes a file apart. Documents that hold comments only do not count.
+// split divides a file into documents. Documents that contain only comments do not count.
 func split(file string, data []byte) ([]document, Problems) {
 	var documents []document
 	var problems Problems
@@ -54,7 +54,7 @@ func split(file string, data []byte) ([]document, Problems) {
 	return documents, problems
 }
 
-// chunks cuts at lines that begin with the document separator.
+// chunks divides a YAML stream at the document separators.
 func chunks(data []byte) []chunk {
 	var out []chunk
 	current := chunk{}
@@ -126,7 +126,7 @@ func checkDuplicateFields(texts []json.RawMessage) error {
 		var tree any
 		strict, err := kjson.UnmarshalStrict(text, &tree)
 		if err := errors.Join(append(strict, err)...); err != nil {
-			return fmt.Errorf("is not sound JSON: %w", err)
+			return fmt.Errorf("is not valid JSON: %w", err)
 		}
 	}
 	return nil

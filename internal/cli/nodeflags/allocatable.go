@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/command"
 )
 
-// ParseAllocatable reads "cpu=4,memory=8Gi". Nothing means what the machine has.
+// ParseAllocatable parses "cpu=4,memory=8Gi". It returns nil for an empty text, which means all that the machine has.
 func ParseAllocatable(text string) (corev1.ResourceList, error) {
 	if text == "" {
 		return nil, nil

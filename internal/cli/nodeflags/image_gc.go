@@ -10,25 +10,25 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// ImageGC say when images are removed. Their names are the kubelet's, but for the limit, which it does not have.
+// ImageGC are the flags of the removal of unused images. Their names are those of the kubelet, which has no flag for a limit.
 type ImageGC struct {
 	limit     string
 	high, low int
 	minAge    time.Duration
 }
 
-// Add shows the defaults.
+// Add defines the flags.
 func (f *ImageGC) Add(flags *pflag.FlagSet) {
 	usual := store.DefaultGCPolicy()
 	flags.StringVar(&f.limit, "image-store-limit", "",
-		"how much the images may take, such as 20Gi; above it those go that were not used for the longest time (default no limit)")
+		"how much space the images may take, such as 20Gi; above it the least recently used are removed (default no limit)")
 	flags.IntVar(&f.high, "image-gc-high-threshold", usual.HighThreshold,
-		"percentage of the images' file system above which they are removed; of one above 64Gi, as if it had that; 100 is never")
-	flags.IntVar(&f.low, "image-gc-low-threshold", usual.LowThreshold, "percentage to which they are removed then")
-	flags.DurationVar(&f.minAge, "minimum-image-ttl-duration", usual.MinAge, "how long an image that was used is kept at least")
+		"disk usage in percent at which unused images begin to be removed, a disk above 64Gi counting as one of 64Gi; 100 disables it")
+	flags.IntVar(&f.low, "image-gc-low-threshold", usual.LowThreshold, "disk usage in percent at which their removal ends")
+	flags.DurationVar(&f.minAge, "minimum-image-ttl-duration", usual.MinAge, "how long an image is kept at least after its last use")
 }
 
-// Policy is the one asked for.
+// Policy returns the policy of the flags.
 func (f *ImageGC) Policy() (store.GCPolicy, error) {
 	p := store.GCPolicy{HighThreshold: f.high, LowThreshold: f.low, MinAge: f.minAge}
 	switch {

@@ -8,17 +8,17 @@ import (
 	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
-// KeepLogs is the flag that bounds the logs of deleted pods.
+// KeepLogs is the flag --keep-logs, which limits the logs of deleted pods.
 type KeepLogs string
 
-// Add shows the default.
+// Add defines the flag.
 func (k *KeepLogs) Add(flags *pflag.FlagSet) {
 	bound := resource.NewQuantity(podlogs.DefaultLimit, resource.BinarySI)
 	flags.StringVar((*string)(k), "keep-logs", bound.String(),
-		"how much of the logs of deleted pods to keep while their Jobs exist, oldest go first; 0 keeps none")
+		"how much of the logs of deleted pods to keep while their Jobs exist; the oldest are deleted first; 0 keeps none")
 }
 
-// Bytes is the bound.
+// Bytes returns the limit.
 func (k *KeepLogs) Bytes() (*int64, error) {
 	q, err := resource.ParseQuantity(string(*k))
 	if err != nil || q.Sign() < 0 {

@@ -7,10 +7,10 @@ import (
 	"github.com/stint-dev/stint/internal/node/process"
 )
 
-// PodMaxPIDs is the flag that bounds how many processes a container has.
+// PodMaxPIDs is the flag --pod-max-pids, which limits the processes of a container.
 type PodMaxPIDs int64
 
-// Add shows the default.
+// Add defines the flag.
 func (p *PodMaxPIDs) Add(flags *pflag.FlagSet) {
 	flags.Int64Var((*int64)(p), "pod-max-pids", process.DefaultPodMaxPIDs,
 		"how many processes and threads a container may have, where cgroups allow; -1 sets no limit")

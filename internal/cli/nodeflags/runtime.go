@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Runtime choose what runs the containers of pods that do not say.
+// Runtime are the flags about what runs the containers of pods without a runtimeClassName.
 type Runtime struct {
 	Flag     string
 	ImageDir string
@@ -21,14 +21,14 @@ type Runtime struct {
 
 var runtimeClasses = []string{runtime.ClassOCI, runtime.ClassProcess}
 
-// Add shows the defaults.
+// Add defines the flags.
 func (f *Runtime) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Flag, "runtime", "",
 		"what runs containers of pods without a runtimeClassName: oci (the image) or process (programs of this machine) (default $STINT_RUNTIME, else oci)")
-	flags.StringVar(&f.ImageDir, "image-dir", "", "directory of images, where it is not the user's (see stint image --help)")
+	flags.StringVar(&f.ImageDir, "image-dir", "", "directory of the image store (default: that of the user, see stint image --help)")
 }
 
-// Class is the one in force.
+// Class returns the RuntimeClass of the flag, else of STINT_RUNTIME, else the default.
 func (f *Runtime) Class() (string, error) {
 	from, class := "--runtime", f.Flag
 	if class == "" {
@@ -36,9 +36,9 @@ func (f *Runtime) Class() (string, error) {
 	}
 	switch {
 	case class == "cri":
-		return "", command.BadInputf("containers through CRI are not there yet: use --runtime %s", strings.Join(runtimeClasses, " or "))
+		return "", command.BadInputf("containers through CRI are not supported yet: use --runtime %s", strings.Join(runtimeClasses, " or "))
 	case !slices.Contains(runtimeClasses, class):
-		return "", command.BadInputf("%s %s is not there: use %s", from, class, strings.Join(runtimeClasses, " or "))
+		return "", command.BadInputf("%s %s is not a runtime: use %s", from, class, strings.Join(runtimeClasses, " or "))
 	}
 	return class, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// emulated is a terminal with what has scrolled off it.
+// emulated is a terminal emulator with the lines that have scrolled off it.
 type emulated struct{ *vt.Emulator }
 
 func newEmulated(width, height int) emulated {
@@ -20,7 +20,7 @@ func newEmulated(width, height int) emulated {
 	return e
 }
 
-// rows are all that the terminal shows and has shown, without the empty ones at the end.
+// rows are all lines that the terminal shows or has scrolled off, without the empty ones at the end.
 func (e emulated) rows() []string {
 	var rows []string
 	read := func(height int, cell func(x, y int) string) {
@@ -50,7 +50,7 @@ func (e emulated) rows() []string {
 	return rows
 }
 
-// play draws many frames, with lines of any length above, and returns what is to stand above the foot.
+// play draws many frames, with lines of any length above, and returns the lines that must be above the status lines.
 func play(random *rand.Rand, f *statusLines, s *screen, jobs int, size func() (width, height int)) (above []string) {
 	for frame := range 200 {
 		var news []string
@@ -104,11 +104,11 @@ func TestBarsAndLinesStayApartOnATerminal(t *testing.T) {
 	}
 }
 
-// crop resizes as terminals do that leave lines as they are.
+// crop resizes like a terminal that does not wrap lines again.
 func (e *emulated) crop(width, height int) { e.Resize(width, height) }
 
-// reflow resizes as terminals do that wrap lines anew: the cursor stays with its text, and in sight. What no longer fits
-// below it is lost.
+// reflow resizes like a terminal that wraps lines again: the cursor stays at its text, and visible. Text below it that no
+// longer fits is lost.
 func (e *emulated) reflow(width, height int) {
 	rows, top := e.rows(), e.CursorPosition().Y+e.ScrollbackLen()
 	*e = newEmulated(width, height)
@@ -123,7 +123,7 @@ func (e *emulated) reflow(width, height int) {
 	}
 }
 
-// No line above the foot is lost when the terminal changes its size, nothing of an old foot is left, and the new one is whole.
+// When the terminal changes its size, no line above the status lines is lost, and no part of the old status lines is left.
 func TestBarsAndLinesStayApartWhenTheTerminalChangesItsSize(t *testing.T) {
 	for name, resize := range map[string]func(e *emulated, width, height int){
 		"where lines are wrapped anew": (*emulated).reflow,

@@ -8,11 +8,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// statusLines draws lines at the foot of a terminal, below everything that scrolls.
+// statusLines draws lines at the bottom of a terminal, below the text that scrolls.
 //
-// Between two drawings the cursor rests where the foot begins. Terminals keep the cursor at its text when they are resized,
-// whether they wrap lines anew or not: so the next drawing finds its beginning and overwrites nothing else. What goes above
-// is written as it is, so that the terminal wraps it and keeps it, however long it is.
+// Between two drawings the cursor is at the beginning of the status lines. Terminals keep the cursor at its text when they are
+// resized, whether they wrap lines again or not: so the next drawing overwrites the status lines and nothing else. Text above
+// them is written unchanged, so that the terminal wraps it and keeps it, however long it is.
 type statusLines struct {
 	to    io.Writer
 	drawn []string
@@ -21,8 +21,8 @@ type statusLines struct {
 	err   error
 }
 
-// draw replaces the foot by these lines, with more text above it. Each line takes one row. Nothing is written where nothing
-// changes, unless anew is set.
+// draw replaces the status lines, and writes more text above them. Each line takes one row. If nothing has changed, nothing
+// is written, unless anew is set.
 func (f *statusLines) draw(above, lines []string, anew bool) {
 	if len(above) == 0 && !anew && slices.Equal(lines, f.drawn) {
 		return
@@ -44,7 +44,7 @@ func (f *statusLines) draw(above, lines []string, anew bool) {
 	f.write(b.String())
 }
 
-// end removes the foot, with the last text above it.
+// end writes the last text and removes the status lines.
 func (f *statusLines) end(above []string) {
 	f.draw(above, nil, false)
 	if f.begun {

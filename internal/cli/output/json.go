@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// JSON writes one object a line. Every object has "type" and "time"; those about a Job have "namespace" and "job".
+// JSON writes one object per line. Every object has "type" and "time"; objects about a Job have "namespace" and "job".
 //
 //	{"type":"note", "text"}
 //	{"type":"jobStarted", "how": "created" | "replaced" | "followed"}
@@ -24,7 +24,7 @@ import (
 //	 "seconds", "failedPods": [{"pod", "reason", "message", "containers", "lastLines"}], "moreFailedPods",
 //	 "waitingPods": [{"pod", "reason", "message"}], "moreWaitingPods"}
 //
-// Fields are only ever added. A field that is left out is empty or 0.
+// A missing field is empty or 0. Fields may be added, but none is removed or changed.
 type JSON struct {
 	mu  sync.Mutex
 	to  *json.Encoder
@@ -34,10 +34,10 @@ type JSON struct {
 	last map[Job]Progress
 }
 
-// jsonEvery spaces the jobProgress objects of one Job.
+// jsonEvery is the shortest time between two jobProgress objects of one Job.
 const jsonEvery = time.Second
 
-// header begins every object.
+// header has the first fields of every object.
 type header struct {
 	Type      string    `json:"type"`
 	Time      time.Time `json:"time"`
@@ -118,7 +118,7 @@ type jsonResult struct {
 	MoreWaitingPods int        `json:"moreWaitingPods,omitempty"`
 }
 
-// NewJSON makes an output for programs.
+// NewJSON returns an output for programs.
 func NewJSON(out io.Writer, now func() time.Time) *JSON {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -209,7 +209,7 @@ func (j *JSON) Finish(r Result) {
 	j.emit(object)
 }
 
-// Close implements Output. A reader that has seen enough is no error.
+// Close implements Output. A reader that has closed the pipe is no error.
 func (j *JSON) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

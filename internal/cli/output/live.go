@@ -10,10 +10,10 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// frame is how long a drawing stays at least: what happens meanwhile is drawn in one go.
+// frame is the shortest time between two drawings. Changes in between are drawn together.
 const frame = 40 * time.Millisecond
 
-// Live keeps a line per Job at the foot of a terminal; everything else scrolls above it and stays.
+// Live shows a line per Job at the bottom of a terminal; everything else scrolls above.
 type Live struct {
 	size func() (width, height int)
 
@@ -21,7 +21,7 @@ type Live struct {
 	statusLines statusLines
 	screen      screen
 	pending     []string
-	// width and height are those at the last drawing.
+	// width and height of the terminal at the last drawing.
 	width, height int
 
 	wake  chan struct{}
@@ -29,7 +29,7 @@ type Live struct {
 	drawn chan struct{}
 }
 
-// NewLive draws on the terminal until Close. It reads nothing and changes no mode, so Ctrl-C stays a signal.
+// NewLive draws on the terminal until Close. It does not read from it or change its mode, so Ctrl-C still sends a signal.
 func NewLive(terminal *os.File) *Live {
 	return newLive(terminal, func() (width, height int) {
 		width, height, err := term.GetSize(terminal.Fd())
@@ -46,7 +46,7 @@ func newLive(to io.Writer, size func() (width, height int)) *Live {
 	return l
 }
 
-// change has something drawn with the next frame.
+// change changes the state under the lock, and requests a drawing.
 func (l *Live) change(what func()) {
 	l.mu.Lock()
 	what()
@@ -94,10 +94,10 @@ func (l *Live) Note(text string) { l.print(Visible(text)) }
 // Start implements Output.
 func (l *Live) Start(job Job, how How) {
 	if how == Replaced {
-		l.print("job " + label(job) + ": created anew; the finished one of that name was deleted")
+		l.print("job " + label(job) + ": created; the finished job of that name was deleted")
 	}
 	if how == Followed {
-		l.print("job " + label(job) + ": runs already from this manifest; following it")
+		l.print("job " + label(job) + ": already running from this manifest; following it")
 	}
 }
 
@@ -128,7 +128,7 @@ func (l *Live) Finish(r Result) {
 	})
 }
 
-// Close implements Output. What is not drawn yet is, and the foot goes.
+// Close implements Output. It draws the last changes and removes the status lines.
 func (l *Live) Close() error {
 	close(l.close)
 	<-l.drawn

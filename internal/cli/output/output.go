@@ -1,11 +1,11 @@
-// Package output is how `stint run` speaks. There is one interface and four ways to say it:
+// Package output is the output of `stint run`. There is one interface and four implementations:
 //
 //	live   on a terminal: a line per Job with a bar, log lines scrolling above
-//	plain  without one: log lines on stdout as the pods wrote them, everything else on stderr
-//	json   for programs: one object a line on stdout
-//	quiet  plain without anything but log lines and the reason of failures
+//	plain  without a terminal: log lines on stdout as the pods wrote them, everything else on stderr
+//	json   for programs: one object per line on stdout
+//	quiet  plain with log lines and failures only
 //
-// The engine calls as often as it likes; how much of it a reader sees is decided here.
+// Callers may report every change; the implementation decides how often the reader sees it.
 package output
 
 import (
@@ -20,17 +20,17 @@ type Job struct {
 	Name      string
 }
 
-// How a Job came to be part of a run.
+// How says how a Job became part of a run.
 type How string
 
-// The ways into a run.
+// The values of How.
 const (
 	Created  How = "created"
 	Replaced How = "replaced" // a finished Job of that name was deleted first
 	Followed How = "followed" // it was running already, from the same manifest
 )
 
-// Progress is where a Job stands.
+// Progress is the state of a Job that has not finished.
 type Progress struct {
 	Job
 	// Order is the Job's place in the manifest.
@@ -42,14 +42,14 @@ type Progress struct {
 	// Wanted is how many successes make the Job complete; 0 for a work queue.
 	Wanted    int32
 	Suspended bool
-	// WaitsFor are Jobs that must end first.
+	// WaitsFor are Jobs that must finish first.
 	WaitsFor []string
-	// Rate is successes a second; Left is the time that the rest will take, 0 where that cannot be told.
+	// Rate is successes per second; Left is the time that the rest will take, 0 if unknown.
 	Rate float64
 	Left time.Duration
-	// Retries is how many failures the Job may have; 0 where they are not counted for the Job as a whole.
+	// Retries is how many failures the Job may have; 0 if they are not counted for the Job as a whole.
 	Retries int32
-	// RetryAt is when the next pod comes, zero where none waits for the delay after a failure.
+	// RetryAt is the end of the backoff delay, zero if the Job does not wait for one.
 	RetryAt time.Time
 	// Failure is how the newest failed pod failed, on one line.
 	Failure string
@@ -60,25 +60,25 @@ type Line struct {
 	Job
 	Pod       string
 	Container string
-	// Prefix names the source where there is more than one, else it is empty.
+	// Prefix names the pod or container if there are several, else it is empty.
 	Prefix string
 	Text   []byte
-	// Unterminated: the container wrote no newline after it.
+	// Unterminated is set if the container wrote no newline after it.
 	Unterminated bool
 }
 
-// PodFailure tells how a pod failed.
+// PodFailure says how a pod failed.
 type PodFailure struct {
 	Job        Job
 	Pod        string
 	Reason     string
 	Message    string
 	Containers []ContainerFailure
-	// LastLines ends the log of the container that failed; only in a Result.
+	// LastLines are the last lines of the failed container's log; only in a Result.
 	LastLines []string
 }
 
-// PodWait tells what a pod waits for.
+// PodWait says what a pod waits for.
 type PodWait struct {
 	Job     Job
 	Pod     string
@@ -86,26 +86,26 @@ type PodWait struct {
 	Message string
 }
 
-// Pull is how far the pull of an image is that pods of the run wait for.
+// Pull is the progress of an image pull that pods of the run wait for.
 type Pull struct {
 	progress.Pull
 	At time.Time
-	// Took is for how long the run has waited for it.
+	// Took is how long the run has waited for it.
 	Took time.Duration
-	// Ended: no pod waits for it any more. Arrived: and that is because the image is there.
+	// Ended is set if no pod waits for it any more; Arrived as well if the image has been pulled.
 	Ended, Arrived bool
 }
 
-// JobWait tells which Jobs one waits for before it starts.
+// JobWait says which Jobs a Job waits for before it starts.
 type JobWait struct {
 	Job
-	// For are the names, and how these Jobs must end where that is not to complete: NAME or NAME=END.
+	// For are the names, with the required outcome if it is not Complete: NAME or NAME=END.
 	For []string
-	// Missing are the names of those that do not exist.
+	// Missing are the names of Jobs that do not exist.
 	Missing []string
 }
 
-// ContainerFailure tells how a container of a failed pod ended.
+// ContainerFailure says how a container of a failed pod ended.
 type ContainerFailure struct {
 	Name     string `json:"name"`
 	ExitCode int32  `json:"exitCode"`
@@ -117,7 +117,7 @@ type ContainerFailure struct {
 // Outcome is how a Job ended.
 type Outcome string
 
-// The ends of a Job.
+// The values of Outcome.
 const (
 	Complete Outcome = "Complete"
 	Failed   Outcome = "Failed"
@@ -133,21 +133,21 @@ type Result struct {
 	Succeeded int32
 	Failures  int32
 	Took      time.Duration
-	// Unseen: nobody watched when the Job was deleted.
+	// Unseen is set if the Job was deleted while it was not watched, so that its outcome is unknown.
 	Unseen bool
-	// Pods are failed pods, at most as many as one wants to read; MorePods counts the others.
+	// Pods are failed pods, up to a number that a user can read; MorePods counts the others.
 	Pods     []PodFailure
 	MorePods int
-	// Results is the command that shows all of them.
+	// Results is the command that shows all failed pods.
 	Results string
-	// Waiting are pods that never ran before the Job's time was up; MoreWaiting counts the others.
+	// Waiting are pods that had not run when the Job exceeded its deadline; MoreWaiting counts the others.
 	Waiting     []PodWait
 	MoreWaiting int
 }
 
-// Output tells a reader about a run. Methods may be called from several goroutines.
+// Output shows a run to the user. Methods may be called from several goroutines.
 type Output interface {
-	// Note is a remark about the run as a whole: warnings, what happens next.
+	// Note shows a message about the run as a whole, such as a warning.
 	Note(text string)
 	Start(job Job, how How)
 	JobWaiting(w JobWait)
@@ -157,6 +157,6 @@ type Output interface {
 	PodWaiting(w PodWait)
 	Pull(p Pull)
 	Finish(r Result)
-	// Close says what is left to say.
+	// Close writes the remaining output.
 	Close() error
 }

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write golden files")
 
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// tell plays a run of two Jobs, one of which fails.
+// tell shows a run of several Jobs, some of which fail.
 func tell(o Output) {
 	good, bad := Job{"default", "good"}, Job{"team", "bad"}
 	o.Note("image perl is not pulled: commands run on this machine")
@@ -136,7 +136,7 @@ func TestReaderThatGoesAwayIsNoError(t *testing.T) {
 	}
 }
 
-func TestLiveEndsWithAllItWasTold(t *testing.T) {
+func TestLiveEndsWithAllOutput(t *testing.T) {
 	var terminal bytes.Buffer
 	l := newLive(&terminal, func() (int, int) { return 80, 24 })
 	tell(l)

@@ -14,38 +14,38 @@ import (
 )
 
 const (
-	// progressEvery spaces the status lines of a run without a terminal.
+	// progressEvery is the shortest time between two status lines without a terminal.
 	progressEvery = 2 * time.Second
-	// fewJobs get a status line each; more share one.
+	// fewJobs is up to how many Jobs get a status line each. More share one.
 	fewJobs = 5
 )
 
-// Plain writes log lines to out, as they are, and everything else to status.
+// Plain writes log lines unchanged to out, and everything else to status.
 type Plain struct {
 	mu     sync.Mutex
 	out    *bufio.Writer
 	status io.Writer
 	quiet  bool
-	// endLines completes lines that a container left open, so that a status line does not hang on to them.
+	// endLines adds missing newlines to log lines, so that a status line does not continue them.
 	endLines bool
 	err      error
 
 	jobs    map[Job]Progress
 	printed map[Job]string
-	// pulls are those that were told of, and when.
+	// pulls has the images whose pull has been shown, and the time of the last line.
 	pulls   map[string]time.Time
 	last    time.Time
 	started int
 	ended   int
 }
 
-// NewPlain makes an output for pipes and files. endLines is for out and status being the same file.
+// NewPlain returns an output for pipes and files. Set endLines if out and status are the same file.
 func NewPlain(out, status io.Writer, endLines bool) *Plain {
 	return &Plain{out: bufio.NewWriter(out), status: status, endLines: endLines,
 		jobs: map[Job]Progress{}, printed: map[Job]string{}, pulls: map[string]time.Time{}}
 }
 
-// NewQuiet is NewPlain without anything but log lines and failures.
+// NewQuiet is NewPlain with log lines and failures only.
 func NewQuiet(out, status io.Writer, endLines bool) *Plain {
 	p := NewPlain(out, status, endLines)
 	p.quiet = true
@@ -76,15 +76,15 @@ func (p *Plain) Start(job Job, how How) {
 	}
 	switch how {
 	case Replaced:
-		p.say("job %s: created anew; the finished one of that name was deleted", label(job))
+		p.say("job %s: created; the finished job of that name was deleted", label(job))
 	case Followed:
-		p.say("job %s: runs already from this manifest; following it", label(job))
+		p.say("job %s: already running from this manifest; following it", label(job))
 	default:
 		p.say("job %s: created", label(job))
 	}
 }
 
-// Progress implements Output. It prints what has changed, not more often than progressEvery.
+// Progress implements Output. It prints what has changed, at most once in progressEvery.
 func (p *Plain) Progress(now Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +137,7 @@ func (p *Plain) printSum() {
 	}
 }
 
-// Log implements Output. Lines reach the reader at once: somebody may be waiting for them.
+// Log implements Output. It flushes each line, as the reader may be waiting for it.
 func (p *Plain) Log(l Line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +157,7 @@ func (p *Plain) write(b []byte) {
 	p.keep(err)
 }
 
-// keep remembers the first error. A reader that has seen enough (| head) is none; the Jobs go on.
+// keep records the first error, after which no more lines are written.
 func (p *Plain) keep(err error) {
 	if err != nil && p.err == nil {
 		p.err = err

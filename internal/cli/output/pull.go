@@ -9,13 +9,13 @@ import (
 	"github.com/stint-dev/stint/internal/image/progress"
 )
 
-// pullEvery spaces the lines about one pull where there is no terminal.
+// pullEvery is the shortest time between two lines about one pull without a terminal.
 const pullEvery = 10 * time.Second
 
-// pulls are those that run, by the names of their images.
+// pulls are the running pulls, sorted by image.
 type pulls []Pull
 
-// update takes in how far a pull is, or that it has ended.
+// update records the progress of a pull, and removes it if it has ended.
 func (ps *pulls) update(p Pull) {
 	at, known := slices.BinarySearchFunc(*ps, p, func(a, b Pull) int { return strings.Compare(a.Image, b.Image) })
 	switch {
@@ -28,7 +28,7 @@ func (ps *pulls) update(p Pull) {
 	}
 }
 
-// lines are one a pull, and one that sums up those for which there is no room.
+// lines returns a line per pull, at most room. If there are more pulls, the last line sums up the rest.
 func (ps pulls) lines(room int) []string {
 	shown, rest := ps, pulls(nil)
 	if len(ps) > room {
@@ -51,7 +51,7 @@ func (ps pulls) lines(room int) []string {
 
 func pullLine(p Pull) string { return Visible("pulling image " + p.Image + ": " + p.String()) }
 
-// pullEnding is the line about a pull that has ended; none where the image has not come, which its pods tell.
+// pullEnding returns the line about a finished pull; empty if it failed, as the waiting pods say so.
 func pullEnding(p Pull) string {
 	if !p.Arrived {
 		return ""

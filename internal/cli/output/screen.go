@@ -14,7 +14,7 @@ const (
 	nameWidth = 32
 )
 
-// screen is what a Live display shows: the pulls that Jobs wait for, and the Jobs that have not ended, in the manifest's order.
+// screen has what a Live display shows: the pulls that Jobs wait for, and the unfinished Jobs, in the manifest's order.
 type screen struct {
 	jobs  []Progress
 	pulls pulls
@@ -39,7 +39,7 @@ func (s *screen) finish(job Job) {
 	s.jobs = slices.DeleteFunc(s.jobs, func(p Progress) bool { return p.Job == job })
 }
 
-// lines are fewer than the terminal has rows, and shorter than it is wide: the text above keeps a row at least.
+// lines returns the status lines, fewer than the terminal's rows and shorter than its width, so that one row is left for text.
 func (s *screen) lines(width, height int) []string {
 	if len(s.jobs) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (s *screen) lines(width, height int) []string {
 	return lines
 }
 
-// sumOf is one line about Jobs for which there is no room.
+// sumOf returns the line that sums up Jobs without a line of their own.
 func sumOf(jobs []Progress, more bool) string {
 	var succeeded, active, failed int32
 	for _, p := range jobs {

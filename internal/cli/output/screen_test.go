@@ -52,7 +52,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-func TestALineTellsOfTheLastFailureAndTheNextTry(t *testing.T) {
+func TestALineShowsTheLastFailureAndTheNextTry(t *testing.T) {
 	now := time.Unix(1000, 0)
 	p := Progress{Job: Job{"default", "typo"}, At: now, Wanted: 1, Failed: 2, Retries: 6, RetryAt: now.Add(18 * time.Second),
 		Failure: `exit code 128 (StartError): cannot run "ehco"`}

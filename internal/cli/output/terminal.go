@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// OnScreen keeps the text and colours of a line that a pod wrote. What would move the cursor, clear the screen or
-// change the terminal goes, because the display is on it too: only the last state of a self-made progress bar stays.
+// OnScreen keeps the text and colours of a line that a pod wrote. It removes sequences that move the cursor, clear the screen
+// or change the terminal, as they would break the display. Of text that a pod overwrites with \r only the last state is kept.
 func OnScreen(line string) string {
 	line = strings.ToValidUTF8(strings.TrimRight(line, "\r"), "\uFFFD")
 	line = line[strings.LastIndexByte(line, '\r')+1:]
@@ -38,7 +38,7 @@ func OnScreen(line string) string {
 	return b.String()
 }
 
-// isMark is about accents and the like, which take no room of their own.
+// isMark reports whether a sequence is a combining mark, such as an accent, which has no width.
 func isMark(sequence string) bool {
 	r, _ := utf8.DecodeRuneInString(sequence)
 	return unicode.IsMark(r)

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Visible shows what a terminal would act upon instead of printing it, as \x1b or \u202e: names, messages and images come
-// from others, and say what they like. Line breaks and tabs stay.
+// Visible escapes characters that control a terminal, as \x1b or \u202e: names, messages and images come from objects that
+// other users may have written. Line breaks and tabs stay.
 func Visible(text string) string {
 	if !strings.ContainsFunc(text, isControl) && utf8.ValidString(text) {
 		return text
@@ -32,12 +32,12 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// isControl reports whether r is not there to be read: control characters, and those that turn the direction of text.
+// isControl reports whether r is a control character, changes the direction of text, or is no character.
 func isControl(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0xfffe || r == 0xffff)
 }
 
-// Words is a writer for what Stint itself says: all of it is made visible.
+// Words is a writer for Stint's own output, which passes through Visible.
 type Words struct{ To io.Writer }
 
 // Write implements io.Writer.
@@ -48,7 +48,7 @@ func (w Words) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Raw returns the writer behind w where that is one for words.
+// Raw returns the writer behind w if w is Words.
 func Raw(w io.Writer) io.Writer {
 	if words, ok := w.(Words); ok {
 		return words.To

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// label names a Job for people; the default namespace goes without saying.
+// label is the name of a Job in messages, with its namespace unless that is default.
 func label(j Job) string {
 	if j.Namespace == "" || j.Namespace == "default" {
 		return j.Name
@@ -14,7 +14,7 @@ func label(j Job) string {
 	return j.Namespace + "/" + j.Name
 }
 
-// counts is the part of a status line that live and plain share: "3 of 10 succeeded, 2 active, 1 failed".
+// counts is the first part of a status line: "3 of 10 succeeded, 2 active, 1 failed".
 func counts(p Progress) string {
 	var parts []string
 	if len(p.WaitsFor) > 0 {
@@ -38,7 +38,7 @@ func counts(p Progress) string {
 	return strings.Join(parts, ", ")
 }
 
-// retry is "next try in 12s" while a pod waits for the delay after a failure.
+// retry is "next try in 12s" while the Job waits for its backoff delay.
 func retry(p Progress) string {
 	left := p.RetryAt.Sub(p.At)
 	if left <= 0 {
@@ -47,7 +47,7 @@ func retry(p Progress) string {
 	return "next try in " + strings.Replace(duration(left.Round(time.Second)), ".0s", "s", 1)
 }
 
-// pace is "12.5/s, 4s left", or nothing as long as nobody can tell.
+// pace is "12.5/s, 4s left", or empty if the rate is unknown.
 func pace(p Progress) string {
 	if p.Rate <= 0 {
 		return ""
@@ -62,7 +62,7 @@ func pace(p Progress) string {
 	return text
 }
 
-// duration is short: 0.4s, 12s, 3m20s, 2h05m.
+// duration formats a duration: 0.4s, 12s, 3m20s, 2h05m.
 func duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -83,9 +83,9 @@ func ending(r Result) string {
 		text += " completed"
 	case Deleted:
 		if r.Unseen {
-			return text + " is gone, and nobody saw whether it ended: it was deleted while the server did not answer"
+			return text + " was deleted while the server did not answer: it is not known whether it had finished"
 		}
-		return text + " was deleted before it ended"
+		return text + " was deleted before it finished"
 	default:
 		text += " failed"
 	}
@@ -111,7 +111,7 @@ func because(reason, message string) string {
 	return ": " + reason + ": " + message
 }
 
-// explain tells why a Job failed, line by line, indented below its headline.
+// explain returns indented lines that say why a Job failed.
 func explain(r Result) []string {
 	var lines []string
 	for _, f := range r.Pods {
@@ -132,7 +132,7 @@ func explain(r Result) []string {
 	return lines
 }
 
-// orderSentence tells which Jobs one waits for.
+// orderSentence says which Jobs a Job waits for.
 func orderSentence(w JobWait) string {
 	text := "job " + label(w.Job) + ": waits for " + strings.Join(w.For, ", ")
 	switch missing := strings.Join(w.Missing, ", "); {
@@ -147,7 +147,7 @@ func orderSentence(w JobWait) string {
 	}
 }
 
-// waitSentence tells what a pod waits for, on one line.
+// waitSentence says what a pod waits for, on one line.
 func waitSentence(w PodWait) string {
 	return "job " + label(w.Job) + ": pod " + w.Pod + " waits" + waitReason(w)
 }
@@ -156,7 +156,7 @@ func waitReason(w PodWait) string {
 	return Visible(because(w.Reason, strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " ")))
 }
 
-// furtherPods counts those that are not explained one by one. They may be gone by now: their results are not.
+// furtherPods counts the failed pods that are not listed, and names the command that shows their results.
 func furtherPods(r Result) string {
 	lead, noun := "", "failed pods"
 	if len(r.Pods) > 0 {

@@ -1,8 +1,8 @@
-// Package podlog brings the logs of a run's pods together, line by line.
+// Package podlog merges the logs of a run's pods, line by line.
 //
-// Every attempt at every container is read once, to its end. At most maxStreams are read at a time; pods that failed
-// come first, then who started first. So a run of thousands of pods opens no thousands of streams, and the last lines
-// of a pod that failed are not lost behind the chatter of those that did not.
+// Every attempt of every container is read once, to its end. At most maxStreams logs are read at a time: those of failed pods
+// first, the others in the order in which they started. So a run of thousands of pods does not open thousands of streams, and
+// the last lines of a failed pod need not wait for the logs of the others.
 //
 //	Observe(pod) → queue (failed | others) → up to maxStreams readers → emit(line)
 package podlog
@@ -27,7 +27,7 @@ const maxStreams = 64
 type Options struct {
 	// FailedOnly leaves out pods that did not fail.
 	FailedOnly bool
-	// SinglePod: no prefix names the pod, since there is one.
+	// SinglePod leaves out the pod's name in prefixes, as the run has only one.
 	SinglePod bool
 }
 
@@ -43,7 +43,7 @@ type Collector struct {
 	changed *sync.Cond
 	pods    map[types.UID]*corev1.Pod
 	seen    map[attempt]bool
-	// busy holds containers with a reader: attempts are read one after the other.
+	// busy has the containers with a reader: their attempts are read one after the other.
 	busy     map[container]bool
 	priority []attempt
 	waiting  []attempt
@@ -57,7 +57,8 @@ type container struct {
 	name string
 }
 
-// New makes a Collector. emit gets every line and trouble what could not be read; both from many goroutines.
+// New returns a Collector. emit gets every line, trouble a message for each log that cannot be read. Both are called from
+// several goroutines.
 func New(ctx context.Context, source Source, opts Options, emit func(output.Line), trouble func(string)) *Collector {
 	c := &Collector{ctx: ctx, source: source, emit: emit, warn: trouble, opts: opts,
 		pods: map[types.UID]*corev1.Pod{}, seen: map[attempt]bool{}, busy: map[container]bool{},
@@ -66,7 +67,7 @@ func New(ctx context.Context, source Source, opts Options, emit func(output.Line
 	return c
 }
 
-// Observe tells the collector how a pod stands now.
+// Observe gives the collector a newer version of a pod.
 func (c *Collector) Observe(pod *corev1.Pod) {
 	failed := pod.Status.Phase == corev1.PodFailed
 	if c.opts.FailedOnly && !failed {
@@ -96,7 +97,7 @@ func (c *Collector) Observe(pod *corev1.Pod) {
 	c.changed.Broadcast()
 }
 
-// prioritize moves what waits of a pod that has failed to the front.
+// prioritize moves the queued attempts of a failed pod to the priority queue.
 func (c *Collector) prioritize(pod types.UID) {
 	kept := c.waiting[:0]
 	for _, a := range c.waiting {
@@ -120,7 +121,7 @@ func (c *Collector) startReaders() {
 	}
 }
 
-// next takes the first attempt whose container nobody reads.
+// next dequeues the first attempt of a container that is not being read.
 func (c *Collector) next() (attempt, bool) {
 	for _, queue := range []*[]attempt{&c.priority, &c.waiting} {
 		for i, a := range *queue {
@@ -154,7 +155,7 @@ func (c *Collector) pod(uid types.UID) *corev1.Pod {
 	return c.pods[uid]
 }
 
-// Drain returns when all that was observed of a Job's pods has been read, those that are gone included, or ctx ends.
+// Drain returns when all logs of the observed pods of a Job have been read, deleted pods included, or ctx ends.
 func (c *Collector) Drain(ctx context.Context, job types.UID) {
 	c.wait(ctx, func() bool {
 		for uid := range c.unread {
@@ -166,7 +167,7 @@ func (c *Collector) Drain(ctx context.Context, job types.UID) {
 	})
 }
 
-// Await returns when so many pods of a Job have been observed that have ended, or ctx ends.
+// Await returns when this number of terminated pods of a Job has been observed, or ctx ends.
 func (c *Collector) Await(ctx context.Context, job types.UID, pods int) {
 	c.wait(ctx, func() bool {
 		n := 0
@@ -184,7 +185,7 @@ func (c *Collector) DrainAll(ctx context.Context) {
 	c.wait(ctx, func() bool { return len(c.unread) == 0 })
 }
 
-// wait returns when done does, or ctx has ended. done is called with the lock held.
+// wait returns when done returns true, or ctx has ended. done is called with the lock held.
 func (c *Collector) wait(ctx context.Context, done func() bool) {
 	stop := context.AfterFunc(ctx, func() {
 		c.mu.Lock()

@@ -174,7 +174,7 @@ func testEveryAttemptIsReadOnceAndInOrder(t *testing.T) {
 	c := New(t.Context(), source, Options{SinglePod: true}, l.emit, l.complain)
 	for _, seen := range []*corev1.Pod{
 		pod("p", corev1.PodPending, 0), // nothing to read yet
-		pod("p", corev1.PodRunning, 1), // the first attempt was over before anybody looked
+		pod("p", corev1.PodRunning, 1), // the first attempt had ended before it was observed
 		pod("p", corev1.PodRunning, 1),
 		pod("p", corev1.PodSucceeded, 2),
 	} {

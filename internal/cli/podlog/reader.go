@@ -20,16 +20,16 @@ import (
 type Source func(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error)
 
 const (
-	// longestLine is passed on in one piece.
+	// longestLine is the longest line, in bytes, that is emitted as a whole.
 	longestLine = 1 << 20
-	// tries bounds how often in a row an interrupted stream is taken up again in vain.
+	// tries is how often in a row a stream is opened without new data.
 	tries      = 5
 	retryDelay = 200 * time.Millisecond
-	// statusLag is how long after its log the end of a container may show in the pod's status.
+	// statusLag is how long the end of a container may show in the pod's status after the end of its log.
 	statusLag = 2 * time.Second
 )
 
-// read passes on the log of one attempt. A stream that breaks is taken up where it broke.
+// read emits the log of one attempt. A stream that breaks is opened again and continued.
 func (c *Collector) read(a attempt) {
 	var passed int64
 	var err error
@@ -42,7 +42,7 @@ func (c *Collector) read(a attempt) {
 		if done || c.ctx.Err() != nil {
 			return
 		}
-		// Where nothing listens a server may come back, or another run brings one: the collector's end bounds that.
+		// If no server listens, it may be restarting, or another run may start one: retry until the collector ends.
 		if passed > before || utilnet.IsConnectionRefused(err) {
 			try = 0
 		}
@@ -53,7 +53,7 @@ func (c *Collector) read(a attempt) {
 	}
 }
 
-// pause waits; false means that the collector has ended.
+// pause waits for d. It returns false if the collector has ended.
 func (c *Collector) pause(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -65,12 +65,12 @@ func (c *Collector) pause(d time.Duration) bool {
 	}
 }
 
-// stream reads once, leaving out the bytes that were passed on before. Done means that there is no more.
+// stream reads the log once, without the first bytes, which were emitted before. The bool is true at the end of the log.
 func (c *Collector) stream(a attempt, passed int64) (int64, bool, error) {
 	pod := c.pod(a.pod)
 	current := restarts(pod, a.container)
 	if current > a.number+1 {
-		return passed, true, nil // two starts ago: no server keeps it
+		return passed, true, nil // two attempts ago: its log cannot be read any more
 	}
 	previous := current == a.number+1
 	body, err := c.source(c.ctx, pod, &corev1.PodLogOptions{Container: a.container, Follow: !previous, Previous: previous})
@@ -91,7 +91,7 @@ func (c *Collector) stream(a attempt, passed int64) (int64, bool, error) {
 	return passed + n, err == nil, err
 }
 
-// errCutOff: the stream has ended and the container has not. A server that stops ends its streams like that.
+// errCutOff means that the stream has ended although the container runs, as when a server stops.
 var errCutOff = errors.New("the stream ended before the container")
 
 // sawEnd reports whether the attempt has ended. The pod's status may come a little later than the end of the log.
@@ -106,7 +106,7 @@ func (c *Collector) sawEnd(a attempt) bool {
 	return ended
 }
 
-// lines passes on what r holds, line by line.
+// lines emits the lines of r.
 func (c *Collector) lines(a attempt, pod *corev1.Pod, r io.Reader) (int64, error) {
 	line := output.Line{Job: JobOf(pod), Pod: pod.Name, Container: a.container, Prefix: c.prefix(pod, a.container)}
 	buffered := bufio.NewReaderSize(r, 32<<10)
@@ -118,7 +118,7 @@ func (c *Collector) lines(a attempt, pod *corev1.Pod, r io.Reader) (int64, error
 		if errors.Is(err, bufio.ErrBufferFull) && len(text) < longestLine {
 			continue
 		}
-		// A broken stream is read again from the start of this line; one that ended has an unended line.
+		// A broken stream is read again from the start of this line. At the end of a log the last line may have no newline.
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
 			return passed, err
 		}
@@ -141,7 +141,7 @@ func trimNewline(text []byte) (line []byte, unended bool) {
 	return text, true
 }
 
-// prefix names the source of a line as far as there is a choice.
+// prefix names the pod and the container of a line if there are several.
 func (c *Collector) prefix(pod *corev1.Pod, container string) string {
 	several := containerCount(pod) > 1
 	switch {
@@ -155,7 +155,7 @@ func (c *Collector) prefix(pod *corev1.Pod, container string) string {
 	return pod.Name + ": "
 }
 
-// JobOf names the Job that a pod belongs to.
+// JobOf returns the Job that a pod belongs to.
 func JobOf(pod *corev1.Pod) output.Job {
 	job := output.Job{Namespace: pod.Namespace}
 	if owner := metav1.GetControllerOf(pod); owner != nil {

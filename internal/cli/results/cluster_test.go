@@ -23,7 +23,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// On a cluster nobody serves …/results and …/log. No controller runs here: its slices and pods are made by hand.
+// A cluster does not serve …/results and …/log. No controller runs here: the test creates slices and pods itself.
 func TestClusterResults(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	clientset := kubernetes.NewForConfigOrDie(c.Config())
@@ -36,7 +36,7 @@ func TestClusterResults(t *testing.T) {
 		return stdout.String(), stderr.String(), err
 	}
 	out, note, err := show(Options{Job: "array"})
-	if err != nil || !strings.Contains(out, "\n1       Running") || !strings.Contains(note, "only pods that are still there") {
+	if err != nil || !strings.Contains(out, "\n1       Running") || !strings.Contains(note, "only existing pods are listed") {
 		t.Errorf("from pods alone: %q, %q, %v", out, note, err)
 	}
 	if _, _, err := show(Options{Job: "aray"}); !errors.As(err, new(InputError)) || !strings.Contains(err.Error(), "did you mean array?") {
@@ -105,7 +105,7 @@ func owned(job *batchv1.Job) metav1.ObjectMeta {
 	}
 }
 
-// createPod makes a pod of index 1 that runs and was started twice again.
+// createPod creates a running pod of index 1 with two restarts.
 func createPod(t *testing.T, c kubernetes.Interface, job *batchv1.Job, name string) *corev1.Pod {
 	t.Helper()
 	pod, err := c.CoreV1().Pods("default").Create(t.Context(), wrappers.MakePodOf(job, name).Index(1).Obj(), metav1.CreateOptions{})

@@ -25,20 +25,20 @@ type resultsFlags struct {
 	failedOnly bool
 }
 
-// NewCommand makes stint results.
+// NewCommand returns the command stint results.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f resultsFlags
 	cmd := &cobra.Command{
 		Use:     "results JOB",
-		Short:   "Show what came of every index or pod of a Job",
+		Short:   "Show the results of every index or pod of a Job",
 		GroupID: command.GroupJobs,
-		Long: `Show for every index of a Job, or for every pod of one without indexes, how it ended: the attempts, and of the last one
-exit code and signal, reason, node, times and termination message. Pods that are gone are listed too, where the
-controller that ran the Job is Stint's.
+		Long: `Show the result of every index of a Job, or of every pod of a Job without indexes: the number of attempts, and of the
+last one exit code and signal, reason, node, times and termination message. Deleted pods are listed, too, if Stint
+manages the Job.
 
   -o wide   every pod of every index
-  -o json   one JobResults object, as jobs/NAME/results of a Stint server
-  -o csv    one record for each index or pod, with all fields, after a head`,
+  -o json   one JobResults object, as jobs/NAME/results of stint server
+  -o csv    a header, and one record with all fields for each index or pod`,
 		Example: `  stint results simulate
   stint results simulate --failed
   stint results simulate -o csv > results.csv
@@ -47,13 +47,13 @@ controller that ran the Job is Stint's.
 		ValidArgsFunction: f.Complete([]schedules.Kind{schedules.Job}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(Formats, f.format) {
-				return command.BadInputf("-o %s is not there: use wide, json or csv, or leave it out for a table", f.format)
+				return command.BadInputf("-o %s is not supported: use wide, json or csv, or leave it out for a table", f.format)
 			}
 			return f.show(cmd.Context(), streams, args[0])
 		},
 	}
 	cmd.Flags().StringVarP(&f.format, "output", "o", "", "wide, json or csv")
-	cmd.Flags().BoolVar(&f.failedOnly, "failed", false, "leave out what did not fail")
+	cmd.Flags().BoolVar(&f.failedOnly, "failed", false, "show only failed indexes or pods")
 	f.Add(cmd.Flags())
 	return cmd
 }
@@ -70,7 +70,7 @@ func (f *resultsFlags) show(ctx context.Context, streams genericiooptions.IOStre
 	})
 }
 
-// width is that of the terminal; 0 is none.
+// width returns the width of the terminal, 0 if w is none.
 func width(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !output.IsTerminal(w) {

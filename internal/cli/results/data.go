@@ -24,7 +24,7 @@ func printJSON(out io.Writer, all *stintv1.JobResults) error {
 var columns = []string{"index", "pod", "uid", "status", "attempts", "restarts", "container", "exitCode", "signal", "reason",
 	"node", "createdAt", "startedAt", "finishedAt", "seconds", "message"}
 
-// printCSV writes what RFC 4180 describes: a head, and a record for each index or pod.
+// printCSV writes CSV as in RFC 4180: a header, and a record for each index or pod.
 func printCSV(out io.Writer, all *stintv1.JobResults, now time.Time) error {
 	w := csv.NewWriter(out)
 	w.UseCRLF = true

@@ -20,22 +20,22 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// page is how many objects are asked for at a time.
+// page is the limit of a list request.
 const page = 500
 
-// Client asks one server about one namespace.
+// Client reads results and logs of one namespace.
 type Client struct {
 	namespace string
 	kube      kubernetes.Interface
-	// resources of batch/v1, once they have been asked for.
+	// resources of batch/v1, once discovery has been asked.
 	resources []string
 }
 
-// Connect makes a client.
+// Connect returns a client.
 func Connect(config *rest.Config, namespace string) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = "stint"
-	// The pods of a large Job are many pages.
+	// Listing the pods of a large Job takes many requests.
 	config.QPS, config.Burst = 50, 300
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -44,7 +44,7 @@ func Connect(config *rest.Config, namespace string) (*Client, error) {
 	return &Client{namespace: namespace, kube: kube}, nil
 }
 
-// Job returns the Job of that name, or an error that names one that may have been meant.
+// Job returns the Job of that name. If there is none, the error suggests a similar name.
 func (c *Client) Job(ctx context.Context, name string) (*batchv1.Job, error) {
 	if name == "" {
 		return nil, inputErrorf("no Job is named")
@@ -68,7 +68,7 @@ func (c *Client) Job(ctx context.Context, name string) (*batchv1.Job, error) {
 	return nil, inputErrorf("%s, %s", text, others(names))
 }
 
-// others says what there is instead.
+// others lists the Jobs that exist.
 func others(names []string) string {
 	const shown = 5
 	switch n := len(names); {
@@ -80,7 +80,7 @@ func others(names []string) string {
 	return "but " + strings.Join(names, " and ")
 }
 
-// Results returns what came of a Job, and a note where that may not be all.
+// Results returns the results of a Job, and a note if they may be incomplete.
 func (c *Client) Results(ctx context.Context, job *batchv1.Job) (*stintv1.JobResults, string, error) {
 	served, err := c.serves("jobs/results")
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Client) Results(ctx context.Context, job *batchv1.Job) (*stintv1.JobRes
 	var note string
 	slices, err := c.slices(ctx, job)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
-		note = "this cluster has no stored results, or does not show them: only pods that are still there are listed"
+		note = "this cluster has no stored results, or they may not be read: only existing pods are listed"
 	} else if err != nil {
 		return nil, "", err
 	}
@@ -130,7 +130,7 @@ func (c *Client) get(ctx context.Context, r *rest.Request, into any) error {
 	return nil
 }
 
-// slices lists what the controller has stored of the Job.
+// slices lists the ResultSlices of the Job.
 func (c *Client) slices(ctx context.Context, job *batchv1.Job) ([]stintv1.ResultSlice, error) {
 	var all []stintv1.ResultSlice
 	next := ""
@@ -169,7 +169,7 @@ func (c *Client) pods(ctx context.Context, job *batchv1.Job) ([]*corev1.Pod, err
 	}
 }
 
-// PodsGone tells that no pod of the Job is there.
+// PodsGone reports whether the Job has no pods. It is false if they cannot be listed.
 func (c *Client) PodsGone(ctx context.Context, job *batchv1.Job) bool {
 	options := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(job.Spec.Selector), Limit: 1}
 	list, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, options)

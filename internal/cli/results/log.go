@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// Log is a request for the log of one attempt at a Job's work.
+// Log returns the request for the log of one attempt.
 func (c *Client) Log(ctx context.Context, job *batchv1.Job, choice results.AttemptQuery, options *corev1.PodLogOptions) (rest.ResponseWrapper, error) {
 	served, err := c.serves("jobs/log")
 	if err != nil {
@@ -38,12 +38,12 @@ func (c *Client) Log(ctx context.Context, job *batchv1.Job, choice results.Attem
 	return r, nil
 }
 
-// NotBegun tells that there is no such attempt yet, and may be later.
+// NotBegun reports whether err means that the attempt does not exist yet, but may start later.
 func NotBegun(err error) bool {
 	return errors.As(err, new(results.NotBegunError)) || apierrors.HasStatusCause(err, results.NotBegun)
 }
 
-// Refused sorts out what a server says about the choice.
+// Refused makes a server's error an InputError if it is about the choice of the log.
 func Refused(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) || apierrors.IsInvalid(err) {
 		return InputError{err}
@@ -51,7 +51,7 @@ func Refused(err error) error {
 	return err
 }
 
-// logOfPod finds the pod of the attempt, which a cluster must still have.
+// logOfPod returns the request for the log of the attempt's pod, for a cluster. The pod must still exist.
 func (c *Client) logOfPod(ctx context.Context, job *batchv1.Job, choice results.AttemptQuery, options *corev1.PodLogOptions) (rest.ResponseWrapper, error) {
 	var err error
 	if choice.Container, err = results.Container(job, options.Container); err != nil {
@@ -83,7 +83,7 @@ func (c *Client) logOfPod(ctx context.Context, job *batchv1.Job, choice results.
 	return pods.GetLogs(pod.Name, options), nil
 }
 
-// restartsOf is how often the container was started again, if the pod tells.
+// restartsOf returns the restart count of the container, or otherwise if the pod's status does not have it.
 func restartsOf(pod *corev1.Pod, container string, otherwise int32) int32 {
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range list {

@@ -1,7 +1,6 @@
-// Package results is what `stint results` shows: what came of every index or pod of a Job.
+// Package results is `stint results`: the results of every index or pod of a Job.
 //
-// A server of Stint tells that itself. Of a cluster it is worked out from what the controller has stored, if it has, and
-// from the pods that are there:
+// stint server serves them. On a cluster they are computed from the ResultSlices, if there are any, and the existing pods:
 //
 //	jobs/NAME/results ─────────────┐
 //	ResultSlices ──┬── Merge ──────┼──▶ JobResults ──▶ table, json, csv
@@ -26,7 +25,7 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// InputError is one that the user's next attempt can avoid.
+// InputError is an error that the user can correct.
 type InputError struct{ error }
 
 func (e InputError) Unwrap() error { return e.error }
@@ -43,10 +42,10 @@ type Options struct {
 	// Job is NAME or job/NAME.
 	Job    string
 	Format string
-	// FailedOnly leaves out what did not fail.
+	// FailedOnly leaves out indexes or pods that did not fail.
 	FailedOnly bool
 	Now        time.Time
-	// Width is how wide a line of a table may be; 0 is as wide as it is.
+	// Width is the maximum width of a line of a table; 0 is no limit.
 	Width       int
 	Out, ErrOut io.Writer
 }
@@ -81,17 +80,17 @@ func Show(ctx context.Context, config *rest.Config, namespace string, o Options)
 	return o.print(job, all, lost)
 }
 
-// unknown tells what cannot be shown.
+// unknown is the note about n pods without results, of which dropped were deleted because of --max-results.
 func unknown(n, dropped int64) string {
 	switch {
 	case n == 0:
 		return ""
 	case n == dropped:
-		return fmt.Sprintf("the %d oldest results are gone: see --max-results", n)
+		return fmt.Sprintf("the %d oldest results were deleted: see --max-results", n)
 	case n == 1:
-		return "1 pod has ended of which nothing is known: its result was not kept"
+		return "the result of 1 terminated pod is not known: it was not kept"
 	default:
-		return fmt.Sprintf("%d pods have ended of which nothing is known: their results were not kept", n)
+		return fmt.Sprintf("the results of %d terminated pods are not known: they were not kept", n)
 	}
 }
 
@@ -110,7 +109,7 @@ func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults, lost int64) e
 	return t.print(o.Out, all.Items)
 }
 
-// nothing says why there is no line to print.
+// nothing says why the table is empty.
 func (o *Options) nothing(job *batchv1.Job, known bool) string {
 	switch {
 	case known && o.FailedOnly:
@@ -120,12 +119,12 @@ func (o *Options) nothing(job *batchv1.Job, known bool) string {
 	case known:
 		return "no pod has been started yet"
 	case o.FailedOnly:
-		return "nothing of which the result is known has failed"
+		return "no known result is a failure"
 	}
 	return "no result is known"
 }
 
-// JobName takes the kind off the name of a Job.
+// JobName returns the name in NAME or job/NAME.
 func JobName(text string) (string, error) {
 	kind, name, both := strings.Cut(text, "/")
 	switch {
@@ -137,5 +136,5 @@ func JobName(text string) (string, error) {
 	return "", inputErrorf("%q is no Job: write NAME or job/NAME", text)
 }
 
-// WrongInput says that an error is the input's.
+// WrongInput makes an error an InputError.
 func WrongInput(err error) error { return InputError{err} }

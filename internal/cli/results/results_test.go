@@ -110,9 +110,9 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 		"nothing has begun":                     {job: job, nothing: "no pod has been started yet"},
 		"nothing ever began":                    {job: ended, nothing: "no pod was ever started"},
 		"nothing has failed":                    {job: job, failedOnly: true, nothing: "nothing has failed"},
-		"what failed was not kept":              {job: counted, failedOnly: true, note: "2 pods have ended of which nothing is known", nothing: "nothing of which the result is known has failed"},
-		"what ended was not kept":               {job: counted, note: "2 pods have ended of which nothing is known", nothing: "no result is known"},
-		"what ended had to make room for later": {job: counted, dropped: 2, note: "the 2 oldest results are gone: see --max-results", nothing: "no result is known"},
+		"what failed was not kept":              {job: counted, failedOnly: true, note: "the results of 2 terminated pods are not known", nothing: "no known result is a failure"},
+		"what ended was not kept":               {job: counted, note: "the results of 2 terminated pods are not known", nothing: "no result is known"},
+		"what ended had to make room for later": {job: counted, dropped: 2, note: "the 2 oldest results were deleted: see --max-results", nothing: "no result is known"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			lost := results.Unknown(c.job, &stintv1.JobResults{Dropped: c.dropped})

@@ -22,13 +22,13 @@ type table struct {
 	now     time.Time
 	indexed bool
 	all     bool
-	// width is where a line is cut; 0 is nowhere.
+	// width is the maximum width of a line; 0 is no limit.
 	width int
 }
 
 const gap = "   "
 
-// print makes every line twice, to learn how wide the columns are, and keeps none: a Job may have 100,000.
+// print computes every line twice, first for the widths of the columns, and keeps none: a Job may have 100,000.
 func (t *table) print(out io.Writer, items []stintv1.JobResult) error {
 	head := t.head()
 	widths := make([]int, len(head))
@@ -66,7 +66,7 @@ func (t *table) head() []string {
 	return head
 }
 
-// lines yields the head and a line for each result.
+// lines yields the header and a line for each result.
 func (t *table) lines(items []stintv1.JobResult) func(func([]string) bool) {
 	return func(yield func([]string) bool) {
 		if !yield(t.head()) {
@@ -95,7 +95,7 @@ func (t *table) lineOf(r *stintv1.JobResult, yield func([]string) bool) bool {
 	return true
 }
 
-// numbersOf are those of a pod's attempts, after so many by earlier pods: 2, or 2-4 where it was started again.
+// numbersOf returns the numbers of a pod's attempts, after those of earlier pods: 2, or 2-4 if it was restarted.
 func numbersOf(p *stintv1.PodResult, before int32) string {
 	switch n := results.AttemptsOf(p); n {
 	case 0:
@@ -127,7 +127,7 @@ func (t *table) cells(p *stintv1.PodResult, attempts string) []string {
 	return cells
 }
 
-// exit is the exit code, with the signal that it stands for: 137 (KILL).
+// exit is the exit code, with the name of the signal: 137 (KILL).
 func exit(p *stintv1.PodResult) string {
 	if p.ExitCode == nil {
 		return ""
@@ -145,7 +145,7 @@ func (t *table) started(p *stintv1.PodResult) string {
 	return duration.HumanDuration(t.now.Sub(p.StartedAt.Time)) + " ago"
 }
 
-// elapsed is how long a pod took, or takes so far.
+// elapsed is how long a pod took, or has run so far.
 func elapsed(p *stintv1.PodResult, now time.Time) string {
 	d, ok := took(p, now)
 	if !ok {
@@ -166,7 +166,7 @@ func took(p *stintv1.PodResult, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// oneLine shows text of whatever origin in one line of a terminal.
+// oneLine makes any text safe for one line of a terminal.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

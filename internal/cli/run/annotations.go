@@ -7,8 +7,8 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// refuseAnnotations finds values that ask for what cannot be done. A cluster accepts them, and its stint controller goes
-// on as if they were not there. To other controllers they mean nothing anyway.
+// refuseAnnotations refuses invalid values of Stint's annotations. A cluster accepts them, and its stint controller ignores
+// them. Jobs of other controllers are not checked.
 func refuseAnnotations(o *manifest.Object, job *batchv1.Job) error {
 	if jobcore.ManagerOf(job) != jobcore.ManagedBy {
 		return nil

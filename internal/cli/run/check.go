@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/manifest"
 )
 
-// check has the server judge every object before anything is created, and decides what becomes of each Job.
+// check sends a dry run of every object to the server before anything is created, and returns a plan for each Job.
 func (s *submitter) check(ctx context.Context, objects []*manifest.Object) ([]*plan, error) {
 	coming, err := s.comingNamespaces(ctx, objects)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *submitter) check(ctx context.Context, objects []*manifest.Object) ([]*p
 	return jobs, nil
 }
 
-// comingNamespaces are those that this run will make: a dry run cannot use them yet.
+// comingNamespaces are those that this run will create. A dry run cannot use them yet.
 func (s *submitter) comingNamespaces(ctx context.Context, objects []*manifest.Object) (map[string]bool, error) {
 	coming := map[string]bool{}
 	for _, o := range objects {
@@ -76,7 +76,7 @@ func (s *submitter) comingNamespaces(ctx context.Context, objects []*manifest.Ob
 	return coming, nil
 }
 
-// dryRunNamespace stands in for a namespace that is not there yet.
+// dryRunNamespace is used in dry runs instead of a namespace that does not exist yet.
 const dryRunNamespace = metav1.NamespaceDefault
 
 func (s *submitter) dryRunSupport(ctx context.Context, o *manifest.Object, coming bool) error {
@@ -87,7 +87,7 @@ func (s *submitter) dryRunSupport(ctx context.Context, o *manifest.Object, comin
 	return s.put(ctx, o, namespace, true)
 }
 
-// put applies an object, or creates it where the server is to complete its name.
+// put applies an object, or creates it if it has a generateName.
 func (s *submitter) put(ctx context.Context, o *manifest.Object, namespace string, dryRun bool) error {
 	c := s.clients.Load()
 	mapping, err := c.mapper.RESTMapping(o.GVK.GroupKind(), o.GVK.Version)
@@ -120,7 +120,7 @@ func (s *submitter) put(ctx context.Context, o *manifest.Object, namespace strin
 	return err
 }
 
-// bodyIn is the object as the file has it, in the given namespace.
+// bodyIn returns the object as in the file, in the given namespace.
 func bodyIn(o *manifest.Object, namespace string) (*unstructured.Unstructured, error) {
 	encoded, err := json.Marshal(o.Body)
 	if err != nil {
@@ -136,7 +136,7 @@ func bodyIn(o *manifest.Object, namespace string) (*unstructured.Unstructured, e
 	return object, nil
 }
 
-// inputProblems turns what a server refuses into problems of the input. What is left is an error of another kind.
+// inputProblems turns a server's refusal into problems of the input. Other errors it returns.
 func inputProblems(o *manifest.Object, err error) (manifest.Problems, error) {
 	if err == nil {
 		return nil, nil

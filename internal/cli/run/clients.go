@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// clients are the ways to ask one server.
+// clients are the API clients of one server.
 type clients struct {
 	batch  batchclient.BatchV1Interface
 	core   coreclient.CoreV1Interface
@@ -40,7 +40,7 @@ func newClients(config *rest.Config) (*clients, error) {
 	return c, err
 }
 
-// warnings passes on each warning of the server once.
+// warnings shows each warning of the server once.
 type warnings struct {
 	note func(string)
 	mu   sync.Mutex

@@ -29,22 +29,22 @@ type runFlags struct {
 	imageGC     nodeflags.ImageGC
 }
 
-// NewCommand makes stint run.
+// NewCommand returns the command stint run.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:     "run -f FILE",
 		Short:   "Run the Jobs of manifests to their end",
 		GroupID: command.GroupJobs,
-		Long: `Create the Jobs of some manifests, and what else the files hold, and show progress and logs until all have ended.
+		Long: `Create the Jobs and the other objects of manifests, and show progress and logs until all Jobs have finished.
 
 It uses the cluster of --kubeconfig or $KUBECONFIG; else the stint server that runs on the data directory; else it
-runs the Jobs itself. On this machine commands run with the programs that are installed, or from their images with
---runtime oci, which takes root.
+runs the Jobs itself. On this machine containers run from their images or, with --runtime process, with the programs
+that are installed.
 
-Everything is checked before anything is created. A finished Job of the same name is replaced; one that runs, made
-from the same manifest, is followed. Ctrl-C deletes the Jobs and ends their pods within their grace period; a second
-Ctrl-C kills them. A reader of the output that goes away, as head does, is the same as Ctrl-C.
+Everything is checked before anything is created. A finished Job of the same name is replaced; a running one that was
+created from the same manifest is followed. Ctrl-C deletes the Jobs, and their pods get their grace period; a second
+Ctrl-C kills the pods. If the output is closed, as by head, that is the same as Ctrl-C.
 
 Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 after Ctrl-C.`,
 		Example: `  stint run -f job.yaml
@@ -66,10 +66,10 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "manifest to run, YAML or JSON: a file, a directory, a URL, or - for standard input; repeatable")
 	flags.StringVarP(&f.kustomize, "kustomize", "k", "", "directory with a kustomization to run")
-	flags.StringVarP(&f.format, "output", "o", "", "json: one JSON object a line, for programs")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show nothing but log lines and failures")
+	flags.StringVarP(&f.format, "output", "o", "", "json: one JSON object per line, for programs")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show log lines and failures only")
 	flags.StringVar(&f.logs, "logs", string(LogsAll), "pods whose logs are shown: all, failed or none")
-	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
+	flags.StringVar(&f.allocatable, "allocatable", "", "what all pods together may request, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.Add(flags)
 	f.maxPIDs.Add(flags)
 	f.runtime.Add(flags)
@@ -83,14 +83,14 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 		return Options{}, command.BadInputf("no manifest: name one with -f FILE, or -f - for standard input, or a kustomization with -k DIR")
 	}
 	if f.format != "" && f.format != "json" {
-		return Options{}, command.BadInputf("-o %s is not there: -o json writes JSON lines", f.format)
+		return Options{}, command.BadInputf("-o %s is not supported: -o json writes JSON lines", f.format)
 	}
 	if f.format == "json" && f.quiet {
 		return Options{}, command.BadInputf("-q and -o json exclude each other: leave one out")
 	}
 	logs := Logs(f.logs)
 	if !slices.Contains([]Logs{LogsAll, LogsFailed, LogsNone}, logs) {
-		return Options{}, command.BadInputf("--logs=%s is not there: use all, failed or none", f.logs)
+		return Options{}, command.BadInputf("--logs=%s is not supported: use all, failed or none", f.logs)
 	}
 	allocatable, err := nodeflags.ParseAllocatable(f.allocatable)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// failuresShown bounds the pods that a failed Job is explained with, lastLines what is shown of their logs.
+	// failuresShown is the number of failed pods that are shown for a Job, lastLines the number of lines of their logs.
 	failuresShown = 10
 	lastLines     = 10
-	// podsLate is how much later than a Job's end the watch may show its last pods.
+	// podsLate is how long after a Job has finished the watch may show its last pods.
 	podsLate = 5 * time.Second
-	// concludedAtOnce bounds how many ended Jobs are looked into at a time.
+	// concludedAtOnce bounds how many finished Jobs are concluded at a time.
 	concludedAtOnce = 16
 )
 
-// concluder finds out how the Jobs of a run have ended, and tells.
+// concluder shows the rest of the logs and the outcome of finished Jobs.
 type concluder struct {
 	*connection
 	out  output.Output
@@ -31,23 +31,23 @@ type concluder struct {
 	pods *podReader
 	// recall is Options.Recall.
 	recall func(context.Context, *batchv1.Job) *batchv1.Job
-	// joined: the Job was there before this run.
+	// joined is set if the Job existed before this run.
 	joined bool
 
 	slots chan struct{}
 	all   sync.WaitGroup
 }
 
-// conclude reads what is left of a Job's logs and tells how it ended. Wait waits for that.
+// conclude reads the rest of a Job's logs and shows its outcome, in the background: see wait.
 func (c *concluder) conclude(ctx context.Context, e ending, stopping bool) {
-	patience := c.podTimeout(e)
+	timeout := c.podTimeout(e)
 	c.all.Go(func() {
 		c.slots <- struct{}{}
 		defer func() { <-c.slots }()
 		job := c.complete(ctx, e)
 		result := resultOf(job, e)
 		if !e.gone || !stopping {
-			failed := c.pods.finish(ctx, job, patience)
+			failed := c.pods.finish(ctx, job, timeout)
 			if result.Outcome == output.Failed {
 				c.explain(ctx, &result, failed)
 			}
@@ -57,10 +57,10 @@ func (c *concluder) conclude(ctx context.Context, e ending, stopping bool) {
 	})
 }
 
-// wait returns when all that was to be concluded is.
+// wait returns when all calls of conclude are done.
 func (c *concluder) wait() { c.all.Wait() }
 
-// complete returns the Job with its end, where that can be found out.
+// complete returns the Job with its terminal condition, if that can be found out.
 func (c *concluder) complete(ctx context.Context, e ending) *batchv1.Job {
 	job := e.job
 	if !jobcore.Finished(job) && c.recall != nil {
@@ -85,8 +85,8 @@ func resultOf(job *batchv1.Job, e ending) output.Result {
 	return result
 }
 
-// podTimeout is how long pods that the Job has counted are waited for where they cannot be listed. The watch tells of all
-// pods of a Job that this run has made; one that was there before may have had others.
+// podTimeout is how long to wait until the watch shows counted pods that can no longer be listed. The watch shows all pods of
+// a Job that this run has created, but not earlier pods of a Job that existed before.
 func (c *concluder) podTimeout(e ending) time.Duration {
 	switch {
 	case e.gone:
@@ -97,7 +97,7 @@ func (c *concluder) podTimeout(e ending) time.Duration {
 	return podsLate
 }
 
-// explain adds the newest failed pods and the ends of their logs.
+// explain adds the newest failed pods and the last lines of their logs.
 func (c *concluder) explain(ctx context.Context, r *output.Result, failed []*corev1.Pod) {
 	slices.SortStableFunc(failed, func(a, b *corev1.Pod) int {
 		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
@@ -106,7 +106,7 @@ func (c *concluder) explain(ctx context.Context, r *output.Result, failed []*cor
 	r.MorePods = max(len(failed), int(r.Failures)) - len(shown)
 	r.Results = c.caller.Command(r.Namespace, "results", r.Name)
 	r.Pods = make([]output.PodFailure, len(shown))
-	// What cannot be read is left out: the explanation stands without it.
+	// Logs that cannot be read are left out.
 	_ = inParallel(len(shown), func(i int) error {
 		r.Pods[i] = podFailure(r.Job, shown[i])
 		r.Pods[i].LastLines = c.pods.tail(ctx, shown[i])

@@ -21,25 +21,25 @@ import (
 	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
-// defaultLateDataTimeout is far beyond what a busy machine takes.
+// defaultLateDataTimeout is much longer than a busy machine needs.
 const defaultLateDataTimeout = 30 * time.Second
 
-// connection is the way to the server of a run. It leads to another one where the run has to go on without the first.
+// connection is the connection to the server of a run. If that server stops, the run continues with another one.
 type connection struct {
 	target *target.Target
-	// caller words the commands that the user is told of.
+	// caller formats the commands in messages.
 	caller  target.Caller
 	clients atomic.Pointer[clients]
-	// moved: the server is not the one that the run began with.
+	// moved is set if the server is not the one that the run began with.
 	moved bool
 	warn  *warnings
 	// stored reads the logs of a server on this machine from its files; nil for other servers.
 	stored *podlogs.Store
-	// lateDataTimeout is how long the run waits for what may be late, or may never come: answers, the last logs, pods and events of a Job.
+	// lateDataTimeout limits the wait for responses, and for the last logs, pods and events of a Job.
 	lateDataTimeout time.Duration
 }
 
-// newConnection leads to t. Warnings of servers are passed to note.
+// newConnection connects to t. Warnings of servers are passed to note.
 func newConnection(t *target.Target, dataDir string, note func(string)) (*connection, error) {
 	c := &connection{caller: t.Caller, warn: &warnings{note: note}, lateDataTimeout: defaultLateDataTimeout}
 	if t.Kind != target.Cluster {
@@ -51,7 +51,7 @@ func newConnection(t *target.Target, dataDir string, note func(string)) (*connec
 // use makes t the server of the run.
 func (c *connection) use(t *target.Target) error {
 	config := rest.CopyConfig(t.Config)
-	config.QPS = -1 // the server knows best what it can take
+	config.QPS = -1 // the server limits requests itself
 	config.UserAgent = "stint"
 	config.WarningHandler = c.warn
 	to, err := newClients(config)
@@ -67,7 +67,7 @@ func (c *connection) batch() batchclient.BatchV1Interface { return c.clients.Loa
 
 func (c *connection) core() coreclient.CoreV1Interface { return c.clients.Load().core }
 
-// namespaced answers for Jobs without asking the server: most runs need no discovery.
+// namespaced reports whether a kind is namespaced. It does not ask the server about Jobs: most runs need no discovery.
 func (c *connection) namespaced(gvk schema.GroupVersionKind) (bool, error) {
 	if gvk.Group == "batch" {
 		return true, nil
@@ -79,7 +79,7 @@ func (c *connection) namespaced(gvk schema.GroupVersionKind) (bool, error) {
 	return mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
 }
 
-// isOfStint reports whether the server is one of Stint, which a kubeconfig may name too. It is the one that explains Jobs.
+// isOfStint reports whether the server is stint server, which a kubeconfig may name, too. Only that serves jobs/why.
 func (c *connection) isOfStint(ctx context.Context) bool {
 	if c.target.Kind != target.Cluster {
 		return true
@@ -89,8 +89,8 @@ func (c *connection) isOfStint(ctx context.Context) bool {
 	return err == nil && slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "jobs/why" })
 }
 
-// openLog reads a log through the server. A pod that is gone has none there, but a server on this machine keeps the file
-// for a moment: a pod may end and go before a watch shows it.
+// openLog reads a log from the server. A server on this machine keeps the file of a deleted pod for a moment, as a pod may be
+// deleted before the watch shows it.
 func (c *connection) openLog(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
 	body, err := c.core().Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
 	if apierrors.IsNotFound(err) && c.stored != nil {

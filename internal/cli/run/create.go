@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
-// createSupport makes what Jobs need: namespaces first, the rest in the order of the files.
+// createSupport creates the objects that are not Jobs: namespaces first, the others in the order of the files.
 func (s *submitter) createSupport(ctx context.Context, objects []*manifest.Object) error {
 	for _, namespaces := range []bool{true, false} {
 		for _, o := range objects {
@@ -30,7 +30,8 @@ func (s *submitter) createSupport(ctx context.Context, objects []*manifest.Objec
 	return nil
 }
 
-// replace has what has the names of the Jobs go: none of them is to start because a Job of an earlier run has ended.
+// replace deletes existing Jobs of the same names. It does so for all before any Job is created, so that the finished Job of an
+// earlier run does not meet a dependency.
 func (s *submitter) replace(ctx context.Context, plans []*plan) error {
 	return inParallel(len(plans), func(i int) error {
 		p := plans[i]
@@ -44,7 +45,7 @@ func (s *submitter) replace(ctx context.Context, plans []*plan) error {
 	})
 }
 
-// createJobs gives track every Job of the run. It creates those it can, even if one fails.
+// createJobs creates the Jobs, all that it can even if one fails, and calls track for each.
 func (s *submitter) createJobs(ctx context.Context, plans []*plan, track func(job *batchv1.Job, how output.How, order int)) error {
 	plans = inOrder(plans)
 	return inParallel(len(plans), func(i int) error {

@@ -11,7 +11,7 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// refuseCycles finds Jobs of the files that would wait for each other: each would be accepted alone.
+// refuseCycles refuses Jobs of the files that would wait for each other. A server may accept each of them.
 func refuseCycles(objects []*manifest.Object) error {
 	waiters := jobcore.NewDependencyGraph()
 	for _, job := range jobsOf(objects) {
@@ -46,7 +46,7 @@ func dependenciesOf(job *batchv1.Job) []string {
 	return jobcore.UnmetDependencyNames(&batchv1.Job{ObjectMeta: job.ObjectMeta})
 }
 
-// inOrder has Jobs come after those that they wait for, and else as they are.
+// inOrder sorts Jobs after those that they wait for, and otherwise keeps the order.
 func inOrder(plans []*plan) []*plan {
 	byName := map[types.NamespacedName]*plan{}
 	for _, p := range plans {
@@ -71,7 +71,7 @@ func inOrder(plans []*plan) []*plan {
 	return sorted
 }
 
-// awaitedBy returns the names of the Jobs that a Job waits for, as its status has it.
+// awaitedBy returns the names of the Jobs that a Job waits for, by its conditions.
 func awaitedBy(job *batchv1.Job) []string {
 	if !jobcore.WaitsForJobs(job) {
 		return nil

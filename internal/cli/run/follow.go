@@ -15,13 +15,13 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// errServerEnded comes with what the server itself said.
-var errServerEnded = errors.New("the server inside this process has ended: the jobs are kept, run the same command again to go on")
+// errServerEnded means that the embedded server has stopped. Closing the target returns the server's own error.
+var errServerEnded = errors.New("the server inside this process has stopped: the jobs are kept; run the same command again to continue")
 
-// tick is how often progress is told while nothing changes: time left moves by itself.
+// tick is how often progress is shown without a change, as the time left changes.
 const tick = 250 * time.Millisecond
 
-// follower takes the Jobs of a run to their end: it tells how they stand until they have ended, and how they ended.
+// follower shows the progress of the Jobs of a run until all have finished, and their outcomes.
 //
 //	watcher ── Jobs, pods ──▶ tracker ──▶ progress, waits, pulls, retries
 //	Ctrl-C ──▶ stopper           └─ ended ──▶ concluder
@@ -29,7 +29,7 @@ type follower struct {
 	*connection
 	out        output.Output
 	interrupts <-chan os.Signal
-	// connect finds another server where one has gone; mayStart: it starts one where there is none.
+	// connect finds another server if this one has stopped. mayStart is set if connect starts one if it finds none.
 	connect  func(context.Context) (*target.Target, error)
 	mayStart bool
 
@@ -42,8 +42,8 @@ type follower struct {
 	stopper *stopper
 }
 
-// newFollower follows Jobs with the server at the end of c. Joined: the Job was there before, and goes on when the user
-// leaves.
+// newFollower returns a follower for Jobs on the server of c. Set joined if the Job existed before: it is then not deleted on
+// Ctrl-C.
 func newFollower(o Options, c *connection, out output.Output, joined bool) *follower {
 	jobs := newTracker()
 	pods := &podReader{connection: c, out: out, jobs: jobs, show: o.Logs}
@@ -70,7 +70,8 @@ func (f *follower) track(job *batchv1.Job, how output.How, order int) {
 	f.jobs.add(t)
 }
 
-// follow returns when every Job has ended, or when what the user interrupted is stopped. It outlives servers.
+// follow returns when every Job has finished or, after Ctrl-C, when the Jobs are deleted. If the server stops, it continues with
+// another one.
 func (f *follower) follow(ctx context.Context, stopNow bool) error {
 	if stopNow {
 		f.stopper.press(ctx)
@@ -86,10 +87,10 @@ func (f *follower) follow(ctx context.Context, stopNow bool) error {
 	}
 }
 
-// giveUp deletes the Jobs that this run has made: nothing would follow them. Those it joined are not its own.
+// giveUp deletes the Jobs that this run has created, as the run will not follow them. It keeps Jobs that existed before.
 func (f *follower) giveUp(ctx context.Context) {
 	f.jobs.dropFollowed()
-	// Why the run gives up tells more than that the Jobs are gone.
+	// The caller returns the error that made the run give up.
 	_ = f.follow(ctx, true)
 }
 
@@ -103,12 +104,12 @@ func (f *follower) followHere(ctx context.Context) error {
 	for !f.jobs.settled() {
 		select {
 		case <-f.jobs.changed:
-			f.pulls.tell(watching)
+			f.pulls.print(watching)
 			f.refresh(ctx)
 		case <-ticker.C:
 			f.printProgress()
 			f.printWaits()
-			f.pulls.tell(watching)
+			f.pulls.print(watching)
 			f.retries.ask(watching)
 			if f.stopper.stuck(time.Now()) {
 				return errors.Join(ErrInterrupted, f.stopper.remaining(ctx))
@@ -143,7 +144,7 @@ func (f *follower) verdict() error {
 	return nil
 }
 
-// unreachable reports whether an error is about the way to the server rather than an answer of it.
+// unreachable reports whether an error is one of the connection rather than a response of the server.
 func unreachable(err error) bool {
 	return utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsTimeout(err)
 }

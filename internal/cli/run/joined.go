@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-// Follow shows progress and logs of a Job that is on t already, until it has ended. Ctrl-C leaves it alone. Errors are
+// Follow shows progress and logs of an existing Job on t until it has finished. Ctrl-C does not delete the Job. Errors are
 // those of Run.
 func Follow(ctx context.Context, o Options, t *target.Target, job *batchv1.Job) (err error) {
 	out := o.Output()
@@ -18,7 +18,7 @@ func Follow(ctx context.Context, o Options, t *target.Target, job *batchv1.Job) 
 	if err != nil {
 		return errors.Join(err, out.Close())
 	}
-	// A server that was found later is this function's own.
+	// If the follower has connected to another server, close that here; the caller closes t.
 	defer func() {
 		err = errors.Join(err, out.Close())
 		if c.target != t {

@@ -18,7 +18,7 @@ import (
 
 func TestLastWordsAreWaitedForUnlessCtrlCIsPressedAgain(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		// pressed again so long after the first time; 0 is never
+		// again is when Ctrl-C is pressed again, after the first time; 0 is never
 		again time.Duration
 		want  string
 		took  time.Duration
@@ -54,7 +54,7 @@ func TestLastWordsAreWaitedForUnlessCtrlCIsPressedAgain(t *testing.T) {
 	}
 }
 
-// slowly is a log that takes its time to come.
+// slowly returns a log that arrives after 20 seconds.
 func slowly(text string) podlog.Source {
 	return func(ctx context.Context, _ *corev1.Pod, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
 		select {

@@ -14,14 +14,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// deletionTimeout is for the node and the garbage collector, wherever they are and however busy. It is counted from when
-// something went last.
+// deletionTimeout is how long node and garbage collector may take, after the grace period, until the next deletion is
+// observed.
 const deletionTimeout = 2 * time.Minute
 
-// leftShown bounds the Jobs that are told of, and the pods of each.
+// leftShown bounds the Jobs that are listed, and the pods of each.
 const leftShown = 5
 
-// stuck reports whether what was deleted does not go: a finalizer that nothing removes, or no node there to end pods.
+// stuck reports whether deleted objects stay for too long, because of a finalizer or of a missing node.
 func (s *stopper) stuck(now time.Time) bool {
 	if !s.deleting {
 		return false
@@ -33,7 +33,7 @@ func (s *stopper) stuck(now time.Time) bool {
 	return now.Sub(since) > s.limit
 }
 
-// remaining tells what should have gone and has not.
+// remaining returns an error that lists the deleted Jobs that still exist.
 func (s *stopper) remaining(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.lateDataTimeout)
 	defer cancel()
@@ -51,7 +51,7 @@ func (s *stopper) remaining(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// remains tells why a Job is not gone, as far as that can be seen; nothing where it is gone after all.
+// remains says why a deleted Job still exists, as far as that is known; empty if it does not.
 func (s *stopper) remains(ctx context.Context, old *batchv1.Job) string {
 	text := fmt.Sprintf("job %s/%s", old.Namespace, old.Name)
 	job, err := s.batch().Jobs(old.Namespace).Get(ctx, old.Name, metav1.GetOptions{})
@@ -59,14 +59,14 @@ func (s *stopper) remains(ctx context.Context, old *batchv1.Job) string {
 		return ""
 	}
 	if err != nil {
-		return text + " may be there: " + err.Error()
+		return text + " may still exist: " + err.Error()
 	}
-	text += " is still there"
+	text += " still exists"
 	var holds []string
 	finalizers := withoutWaiting(job.Finalizers)
 	switch {
 	case job.DeletionTimestamp == nil:
-		text += ", not even marked as deleted"
+		text += " and is not marked as deleted"
 	case len(finalizers) > 0:
 		holds = append(holds, "the finalizer "+strings.Join(finalizers, ", "))
 	}
@@ -81,7 +81,7 @@ func (s *stopper) remains(ctx context.Context, old *batchv1.Job) string {
 	return text + because(holds)
 }
 
-// withoutWaiting leaves out the finalizer that only waits for the pods, where another one holds the Job as well.
+// withoutWaiting leaves out the finalizer foregroundDeletion, which waits for the pods, if there is another one.
 func withoutWaiting(finalizers []string) []string {
 	if len(finalizers) == 1 {
 		return finalizers
@@ -93,7 +93,7 @@ func because(holds []string) string {
 	if len(holds) == 0 {
 		return ""
 	}
-	return ": it is held by " + strings.Join(holds, " and by ")
+	return ": it waits for " + strings.Join(holds, " and for ")
 }
 
 func podNames(pods []corev1.Pod) string {

@@ -31,7 +31,7 @@ func TestInterruptedRunDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	if !errors.Is(err, ErrInterrupted) {
 		t.Fatalf("the run ended with %v", err)
 	}
-	want := "interrupted\njob default/held is still there: it is held by the finalizer example.com/hold"
+	want := "interrupted\njob default/held still exists: it waits for the finalizer example.com/hold"
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error(diff)
 	}

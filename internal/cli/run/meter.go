@@ -2,10 +2,10 @@ package run
 
 import "time"
 
-// meterWindow is how far back the rate looks: long enough to be calm, short enough to notice a change.
+// meterWindow is the time over which the rate is averaged: long enough to be steady, short enough to notice a change.
 const meterWindow = 30 * time.Second
 
-// rateMeter tells how fast successes come.
+// rateMeter measures successes per second.
 type rateMeter struct {
 	samples []sample
 }
@@ -15,7 +15,7 @@ type sample struct {
 	succeeded int32
 }
 
-// add notes a count. Samples closer than a second apart make one.
+// add records a count. Samples within a second are merged.
 func (m *rateMeter) add(at time.Time, succeeded int32) {
 	if n := len(m.samples); n >= 2 && at.Sub(m.samples[n-2].at) < time.Second {
 		m.samples[n-1] = sample{at, succeeded}
@@ -27,7 +27,7 @@ func (m *rateMeter) add(at time.Time, succeeded int32) {
 	}
 }
 
-// rate is successes a second over the window; 0 until there is something to go by.
+// rate is successes per second over the window; 0 if unknown.
 func (m *rateMeter) rate() float64 {
 	if len(m.samples) < 2 {
 		return 0
@@ -40,7 +40,7 @@ func (m *rateMeter) rate() float64 {
 	return float64(last.succeeded-first.succeeded) / elapsed.Seconds()
 }
 
-// remaining is the time that remaining successes take at the present rate; 0 where that cannot be told.
+// remaining is the time that the remaining successes take at the current rate; 0 if unknown.
 func (m *rateMeter) remaining(remaining int32) time.Duration {
 	rate := m.rate()
 	if rate == 0 || remaining <= 0 {

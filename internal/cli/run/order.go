@@ -15,18 +15,18 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// printOrder says which Jobs wait for which, and for which that are not there yet.
+// printOrder shows which Jobs wait for which others, and which of those do not exist yet.
 func (f *follower) printOrder(ctx context.Context) {
 	missing := map[types.NamespacedName]bool{}
 	jobs := slices.SortedFunc(slices.Values(f.jobs.unended()), func(a, b *batchv1.Job) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, job := range jobs {
-		f.tellOrderOf(ctx, job, missing)
+		f.printOrderOf(ctx, job, missing)
 	}
 }
 
-func (f *follower) tellOrderOf(ctx context.Context, job *batchv1.Job, missing map[types.NamespacedName]bool) {
+func (f *follower) printOrderOf(ctx context.Context, job *batchv1.Job, missing map[types.NamespacedName]bool) {
 	awaited := jobcore.UnmetDependencies(job)
 	if len(awaited) == 0 {
 		return

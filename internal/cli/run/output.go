@@ -11,9 +11,9 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
-// NewOutput shows runs as the user asked for, and as the streams allow.
+// NewOutput returns the output that the flags and the streams ask for.
 func NewOutput(streams genericiooptions.IOStreams, asJSON, quiet bool) output.Output {
-	// The ends of containers' logs are among the words, and are passed on as they are.
+	// The messages include the last lines of containers' logs, which must not be escaped.
 	words := output.Raw(streams.ErrOut)
 	switch {
 	case asJSON:

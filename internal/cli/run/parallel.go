@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// requests bounds how many requests are under way at a time.
+// requests bounds the concurrent requests.
 const requests = 16
 
-// inParallel calls do for 0 … n-1 and joins what goes wrong, in that order.
+// inParallel calls do for 0 … n-1 and joins the errors, in this order.
 func inParallel(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	slots := make(chan struct{}, requests)

@@ -15,24 +15,24 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// hashAnnotation tells a later run of the same file that a Job was made from it.
+// hashAnnotation has the hash of a Job's manifest, by which a later run of the same file recognises the Job.
 const hashAnnotation = "stint.dev/manifest-hash"
 
-// plan is what becomes of one Job of the run.
+// plan says how one Job becomes part of the run.
 type plan struct {
 	// order is the place in the manifest.
 	order  int
 	object *manifest.Object
 	job    *batchv1.Job
 	how    output.How
-	// existing has the name already: it is followed, or goes first.
+	// existing is a Job of the same name: it is followed, or deleted first.
 	existing *batchv1.Job
 }
 
-// ownManagers are the values of spec.managedBy that a server on this machine takes as meant for it.
+// ownManagers are the values of spec.managedBy that the controller on this machine serves.
 var ownManagers = []string{batchv1.JobControllerName, jobcore.ManagedBy}
 
-// manageable refuses a Job that no controller on this machine would take.
+// manageable refuses a Job that no controller on this machine manages.
 func (s *submitter) manageable(o *manifest.Object, job *batchv1.Job) error {
 	by := job.Spec.ManagedBy
 	if by == nil || s.target.Kind == target.Cluster || slices.Contains(ownManagers, *by) {
@@ -43,7 +43,7 @@ func (s *submitter) manageable(o *manifest.Object, job *batchv1.Job) error {
 		Remedy:  "remove the field, or name a cluster where it runs with --kubeconfig"}}
 }
 
-// planJob has the server check a Job and decides how it enters the run.
+// planJob sends a dry run of a Job to the server and decides how it becomes part of the run.
 func (s *submitter) planJob(ctx context.Context, o *manifest.Object, coming bool) (*plan, error) {
 	original, _ := o.Job()
 	if err := s.manageable(o, original); err != nil {
@@ -69,7 +69,7 @@ func (s *submitter) planJob(ctx context.Context, o *manifest.Object, coming bool
 		return p, err
 	}
 	if coming {
-		return p, nil // the name is taken in the stand-in only
+		return p, nil // the name exists in dryRunNamespace only
 	}
 	existing, err := s.batch().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -98,10 +98,10 @@ func (s *submitter) dryRunJob(ctx context.Context, job *batchv1.Job, namespace s
 	return err
 }
 
-// resolveExisting decides what a Job that is there already means for one of the same name.
+// resolveExisting decides whether an existing Job of the same name is replaced, followed, or an error.
 func resolveExisting(existing *batchv1.Job, hash string) (output.How, error) {
 	if existing.DeletionTimestamp != nil {
-		return output.Created, nil // it is on its way out
+		return output.Created, nil // it is being deleted
 	}
 	if jobcore.Finished(existing) {
 		return output.Replaced, nil
@@ -109,5 +109,5 @@ func resolveExisting(existing *batchv1.Job, hash string) (output.How, error) {
 	if existing.Annotations[hashAnnotation] == hash {
 		return output.Followed, nil
 	}
-	return "", fmt.Errorf("job %q has not ended yet and was made from another manifest", existing.Name)
+	return "", fmt.Errorf("job %q has not finished yet and was created from another manifest", existing.Name)
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// podReader reports on the pods of a run: what they print, and which of them fail.
+// podReader shows the logs of the pods of a run, and which of them fail.
 type podReader struct {
 	*connection
 	out  output.Output
 	jobs *tracker
 	show Logs
-	// logs is nil where none are shown.
+	// logs is nil if none are shown.
 	logs *podlog.Collector
 }
 
-// begin shows what the pods of these Jobs print from now on, until ctx ends.
+// begin starts to show the logs of these Jobs, until ctx ends.
 func (r *podReader) begin(ctx context.Context, jobs []*batchv1.Job) {
 	if r.show == LogsNone {
 		return
@@ -37,7 +37,7 @@ func (r *podReader) begin(ctx context.Context, jobs []*batchv1.Job) {
 		r.out.Log, r.out.Note)
 }
 
-// seen takes in the state of a pod, of this run or not.
+// seen observes a pod. It ignores pods of other runs.
 func (r *podReader) seen(pod *corev1.Pod, gone bool) {
 	ours, failed := r.jobs.seenPod(pod, gone)
 	if !ours {
@@ -51,8 +51,8 @@ func (r *podReader) seen(pod *corev1.Pod, gone bool) {
 	}
 }
 
-// finish makes sure of the Job's last pods, which the watch may not have shown yet, and returns those that failed.
-func (r *podReader) finish(ctx context.Context, job *batchv1.Job, patience time.Duration) []*corev1.Pod {
+// finish lists the Job's pods, as the watch may not have shown the last ones, waits for their logs, and returns the failed ones.
+func (r *podReader) finish(ctx context.Context, job *batchv1.Job, timeout time.Duration) []*corev1.Pod {
 	if r.show == LogsNone && job.Status.Failed == 0 {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (r *podReader) finish(ctx context.Context, job *batchv1.Job, patience time.
 		return failed
 	}
 	if r.areMissing(job, pods) {
-		r.await(ctx, job, patience)
+		r.await(ctx, job, timeout)
 	}
 	r.drain(ctx, job)
 	return failed
@@ -85,14 +85,14 @@ func (r *podReader) drain(ctx context.Context, job *batchv1.Job) {
 	r.logs.Drain(ctx, job.UID)
 }
 
-// await waits until the watch has told of the pods of a Job. Those that are gone can be listed no more.
-func (r *podReader) await(ctx context.Context, job *batchv1.Job, patience time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// await waits until the watch has shown the pods of a Job that can no longer be listed.
+func (r *podReader) await(ctx context.Context, job *batchv1.Job, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r.logs.Await(ctx, job.UID, r.counted(job))
 }
 
-// counted is how many ended pods there are to read by the Job's own count.
+// counted is how many terminated pods there are to read, by the Job's status.
 func (r *podReader) counted(job *batchv1.Job) int {
 	if r.show == LogsAll {
 		return int(job.Status.Failed + job.Status.Succeeded)
@@ -100,7 +100,7 @@ func (r *podReader) counted(job *batchv1.Job) int {
 	return int(job.Status.Failed)
 }
 
-// areMissing reports whether fewer ended pods are listed than the Job has counted.
+// areMissing reports whether fewer terminated pods are listed than the Job has counted.
 func (r *podReader) areMissing(job *batchv1.Job, pods []*corev1.Pod) bool {
 	ended := 0
 	for _, pod := range pods {
@@ -111,7 +111,7 @@ func (r *podReader) areMissing(job *batchv1.Job, pods []*corev1.Pod) bool {
 	return ended < r.counted(job)
 }
 
-// last lists the pods of a Job, asking the next server where one has gone.
+// last lists the pods of a Job. If the server stops, it asks the next one.
 func (r *podReader) last(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.lateDataTimeout)
 	defer cancel()

@@ -19,11 +19,11 @@ import (
 type pull struct {
 	node  string
 	since time.Time
-	// found is what the node has told of it, told what the user knows; without a total, nothing.
+	// found is the progress that the node reports, printed the progress that was shown. Without a total they are unset.
 	found, printed progress.Pull
 }
 
-// observePulls takes in which images a pod waits for, and which it has got.
+// observePulls records which images a pod waits for, and which have been pulled.
 func (w *waitingPods) observePulls(p *podWait, pod *corev1.Pod, over bool) {
 	before := p.pulling
 	p.node, p.pulling = pod.Spec.NodeName, nil
@@ -41,7 +41,7 @@ func (w *waitingPods) observePulls(p *podWait, pod *corev1.Pod, over bool) {
 	}
 }
 
-// pulls tells how far the pulls are that pods of a run wait for.
+// pulls shows the progress of the image pulls that pods of a run wait for.
 type pulls struct {
 	*connection
 	out  output.Output
@@ -49,22 +49,22 @@ type pulls struct {
 
 	mu      sync.Mutex
 	byImage map[string]*pull
-	// asking: the nodes are being asked about them, as they were at askedAt.
+	// asking is set while the nodes are read, which began at askedAt.
 	asking  bool
 	askedAt time.Time
 }
 
-// tell says what is news. The nodes of the pods are asked only while there are some that wait; those of clusters do not tell.
-func (p *pulls) tell(ctx context.Context) {
+// print shows what has changed. Nodes are read only while pods wait for images. Nodes of clusters do not report pulls.
+func (p *pulls) print(ctx context.Context) {
 	if p.target.Kind == target.Cluster {
 		return
 	}
-	for _, news := range p.news(ctx, time.Now()) {
-		p.out.Pull(news)
+	for _, pull := range p.changes(ctx, time.Now()) {
+		p.out.Pull(pull)
 	}
 }
 
-func (p *pulls) news(ctx context.Context, now time.Time) (news []output.Pull) {
+func (p *pulls) changes(ctx context.Context, now time.Time) (changed []output.Pull) {
 	awaited, arrived := p.jobs.pulls()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,20 +80,20 @@ func (p *pulls) news(ctx context.Context, now time.Time) (news []output.Pull) {
 		}
 		switch {
 		case !waits && is.printed.Total > 0:
-			news = append(news, is.end(arrived[image], now))
+			changed = append(changed, is.end(arrived[image], now))
 		case waits && is.found != is.printed:
 			is.printed = is.found
-			news = append(news, output.Pull{Pull: is.printed, At: now, Took: now.Sub(is.since)})
+			changed = append(changed, output.Pull{Pull: is.printed, At: now, Took: now.Sub(is.since)})
 		}
 	}
 	if len(p.byImage) > 0 && !p.asking && now.Sub(p.askedAt) >= minRetryQuery {
 		p.asking, p.askedAt = true, now
 		go p.ask(ctx)
 	}
-	return news
+	return changed
 }
 
-// end is the end of a pull that the user knows of.
+// end is the end of a pull that was shown.
 func (p *pull) end(arrived bool, now time.Time) output.Pull {
 	end := output.Pull{Pull: p.printed, At: now, Took: now.Sub(p.since), Ended: true, Arrived: arrived}
 	if arrived {
@@ -102,7 +102,7 @@ func (p *pull) end(arrived bool, now time.Time) output.Pull {
 	return end
 }
 
-// ask asks the nodes how far they are.
+// ask reads the progress of pulls from the nodes.
 func (p *pulls) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, p.lateDataTimeout)
 	defer cancel()
@@ -125,7 +125,7 @@ func (p *pulls) ask(ctx context.Context) {
 	}
 }
 
-// nodes are those that pull.
+// nodes returns the names of the nodes that pull.
 func (p *pulls) nodes() (names []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +137,7 @@ func (p *pulls) nodes() (names []string) {
 	return names
 }
 
-// pulls are the images that pods wait for, with the node of one of them, and those that pods have waited for and got.
+// pulls returns the images that pods wait for, with the node of one of the pods, and the images that have been pulled.
 func (r *tracker) pulls() (awaited map[string]string, arrived map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

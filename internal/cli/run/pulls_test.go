@@ -16,7 +16,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// pullsHeard hears of pulls.
+// pullsHeard is an output that records pulls.
 type pullsHeard struct {
 	output.Output
 	pulls chan output.Pull
@@ -24,7 +24,7 @@ type pullsHeard struct {
 
 func (p pullsHeard) Pull(pull output.Pull) { p.pulls <- pull }
 
-func TestPullsAreToldFromTheNodeOfThePodsThatWait(t *testing.T) {
+func TestPullsAreShownFromTheNodeOfThePodsThatWait(t *testing.T) {
 	heard := pullsHeard{output.NewQuiet(io.Discard, io.Discard, false), make(chan output.Pull, 10)}
 	s := newTestSessionThatShows(t, LogsNone, heard)
 	node, err := s.core().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "here"}}, metav1.CreateOptions{})
@@ -42,7 +42,7 @@ func TestPullsAreToldFromTheNodeOfThePodsThatWait(t *testing.T) {
 	hear := func() output.Pull {
 		var got output.Pull
 		await.Until(t, "a pull is told of", func() bool {
-			s.follower.pulls.tell(t.Context())
+			s.follower.pulls.print(t.Context())
 			select {
 			case got = <-heard.pulls:
 				return true
@@ -89,8 +89,8 @@ func TestHowPullsEnd(t *testing.T) {
 			s := &pulls{jobs: &tracker{byUID: map[types.UID]*trackedJob{"u": {waitingPods: w}}}, byImage: map[string]*pull{}, asking: true}
 			now := time.Now()
 			w.observe(podThat("p", "ContainerCreating", progress.Message("a:1")), false)
-			if news := s.news(t.Context(), now); news != nil {
-				t.Errorf("told %v before the node has", news)
+			if changed := s.changes(t.Context(), now); changed != nil {
+				t.Errorf("shown %v before the node has reported it", changed)
 			}
 			s.byImage["a:1"].printed = progress.Pull{Image: "a:1", Done: 5, Total: 9}
 			s.byImage["a:1"].found = s.byImage["a:1"].printed
@@ -99,7 +99,7 @@ func TestHowPullsEnd(t *testing.T) {
 			if tc.want {
 				end.Arrived, end.Done = true, 9
 			}
-			if diff := cmp.Diff([]output.Pull{end}, s.news(t.Context(), now.Add(time.Minute))); diff != "" {
+			if diff := cmp.Diff([]output.Pull{end}, s.changes(t.Context(), now.Add(time.Minute))); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -14,12 +14,12 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// endByEvents completes a Job that was deleted while it was not watched with what its events tell of its end.
+// endByEvents adds the terminal condition to a Job that was deleted while it was not watched, if an event reports it.
 func (c *concluder) endByEvents(ctx context.Context, job *batchv1.Job) *batchv1.Job {
 	ctx, cancel := context.WithTimeout(ctx, c.lateDataTimeout)
 	defer cancel()
 	ended := job
-	// What cannot be read tells nothing.
+	// If the events cannot be read, the outcome stays unknown.
 	_ = wait.PollUntilContextCancel(ctx, 500*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		list, err := c.core().Events(job.Namespace).List(ctx, metav1.ListOptions{
 			FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(job.UID)).String()})
@@ -39,11 +39,11 @@ func (c *concluder) endByEvents(ctx context.Context, job *batchv1.Job) *batchv1.
 	return ended
 }
 
-// endReasons are those of the events and conditions of Jobs that fail.
+// endReasons are the reasons of events and conditions of failed Jobs.
 var endReasons = []string{batchv1.JobReasonPodFailurePolicy, batchv1.JobReasonBackoffLimitExceeded,
 	batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes, jobcore.DependencyFailed}
 
-// endToldBy is the terminal condition that an event of a Job stands for, if any.
+// endToldBy returns the terminal condition that an event of a Job reports, if any.
 func endToldBy(e *corev1.Event) batchv1.JobConditionType {
 	switch {
 	case e.Type == corev1.EventTypeNormal && e.Reason == "Completed":

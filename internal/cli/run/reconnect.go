@@ -8,16 +8,16 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-// errGone says that nothing listens where the server was.
-var errGone = errors.New("the server has gone")
+// errGone means that the server no longer listens.
+var errGone = errors.New("the server has stopped")
 
-// reconnect goes on with whatever serves the data directory now: the run that had its server inside it may have
-// ended, and then the server is up to this one. One that cannot start a server waits for it.
+// reconnect connects to the server that uses the data directory now. If the server was embedded in another run that has ended,
+// this run starts one. A run that cannot start a server waits for one.
 func (f *follower) reconnect(ctx context.Context) error {
 	if f.mayStart {
-		f.out.Note("the server has gone: looking for another, or going on without")
+		f.out.Note("the server has stopped: connecting to another one, or starting one")
 	} else {
-		f.out.Note("the server has gone: waiting for it to come back")
+		f.out.Note("the server has stopped: waiting for it to start again")
 	}
 	for {
 		t, err := f.connect(ctx)

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// noteRelative says which files of the user's directory the containers will not find, for they start elsewhere.
+// noteRelative warns of files in the current directory that containers will not find, as they start in another one.
 func (s *submitter) noteRelative(jobs []*batchv1.Job) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -28,8 +28,8 @@ func (s *submitter) noteRelative(jobs []*batchv1.Job) {
 	}
 }
 
-// missedFiles are the words of commands that name a file as seen from here, and none as seen from where the container
-// starts.
+// missedFiles returns the words of commands that are the path of a file relative to here, but not relative to the directory in
+// which the container starts.
 func missedFiles(pod *corev1.PodSpec, here string, isFile func(path string) bool) (words []string) {
 	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 		if c.WorkingDir != "" {

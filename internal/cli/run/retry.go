@@ -14,24 +14,24 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// minRetryQuery is how often the server is asked at most when a Job gets its next pod.
+// minRetryQuery is the shortest time between two queries to the server about retries or pulls.
 const minRetryQuery = time.Second
 
-// isDelayed reports whether all pods of the Job have failed, as far as it says, and no next one is known to be due.
+// isDelayed reports whether a Job seems to wait for a backoff delay whose end is not known yet: it has failed pods and no active
+// ones.
 func (t *trackedJob) isDelayed(now time.Time) bool {
 	status := t.job.Status
 	return !t.ended && status.Failed > 0 && status.Active == 0 && !ptr.Deref(t.job.Spec.Suspend, false) && !jobcore.Finished(t.job) &&
 		!t.retryAt.After(now)
 }
 
-// retries finds out when Jobs that wait get their next pods: their controller knows the delay. One Job is asked about at a
-// time.
+// retries asks the server when Jobs that wait for a backoff delay get their next pods. It asks about one Job at a time.
 type retries struct {
 	*connection
 	jobs *tracker
 
 	mu sync.Mutex
-	// asking: the server is being asked, as it was at askedAt.
+	// asking is set while a query runs, which began at askedAt.
 	asking  bool
 	askedAt time.Time
 }
@@ -59,7 +59,7 @@ func (r *retries) askAbout(ctx context.Context, server *rest.Config, job *batchv
 	r.asking = false
 }
 
-// delayed is a Job that waits for its next pod, if there is one.
+// delayed returns a Job for which isDelayed is true, or nil.
 func (r *tracker) delayed(now time.Time) *batchv1.Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +71,7 @@ func (r *tracker) delayed(now time.Time) *batchv1.Job {
 	return nil
 }
 
-// retriedAt notes when a Job gets its next pod, unless another has failed meanwhile.
+// retriedAt records when a Job gets its next pod, unless another one has failed meanwhile.
 func (r *tracker) retriedAt(job *batchv1.Job, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *tracker) retriedAt(job *batchv1.Job, at time.Time) {
 	}
 }
 
-// delayedUntil is zero where the Job waits for no delay, or it cannot be told.
+// delayedUntil returns the end of the Job's backoff delay; zero if there is none or it is unknown.
 func delayedUntil(ctx context.Context, server *rest.Config, job *batchv1.Job) time.Time {
 	asker, err := why.NewAsker(server)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// kube-apiserver and Stint default backoffLimit to the largest number where failures are counted for each index.
-func TestRetriesAreToldWhereTheJobCountsThem(t *testing.T) {
+// kube-apiserver and Stint default backoffLimit to the largest number if backoffLimitPerIndex is set.
+func TestRetriesAreShownIfTheJobCountsThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec batchv1.JobSpec
 		want int32

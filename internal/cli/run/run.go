@@ -1,9 +1,9 @@
-// Package run takes the Jobs of some manifests to their end: the engine of `stint run`.
+// Package run implements `stint run`: it runs the Jobs of manifests to their end.
 //
-//	read and check the files → find a server → have it check everything (dry run) → create what Jobs need
-//	  → create the Jobs → follow them: progress, logs, failures → say how it ended
+//	read and check the files → find a server → dry run of all objects → create the other objects
+//	  → create the Jobs → follow them: progress, logs, failures → show the outcomes
 //
-// Nothing is created before everything has been checked. Ctrl-C deletes the Jobs that have not ended.
+// Nothing is created before everything has been checked. Ctrl-C deletes the Jobs that have not finished.
 package run
 
 import (
@@ -30,37 +30,37 @@ const (
 	LogsNone   Logs = "none"
 )
 
-// Options are what the user asked for.
+// Options are the settings of a run.
 type Options struct {
 	From   manifest.Sources
 	Logs   Logs
 	Target target.Options
 	Start  target.Start
-	// RuntimeClass is what Start gives pods that ask for none. RuntimeAsked: the user has written it on the command line.
+	// RuntimeClass is the default of the server that Start starts. RuntimeAsked is set if it comes from the command line.
 	RuntimeClass string
 	RuntimeAsked bool
-	// Output is called once the input is known to be sound in itself; the engine closes what it returns.
+	// Output is called once the input has been checked. Run closes the result.
 	Output func() output.Output
-	// Interrupts delivers Ctrl-C and its like.
+	// Interrupts delivers Ctrl-C and other signals that end the run.
 	Interrupts <-chan os.Signal
-	// CompleteDeleted completes, for Follow, a Job that was deleted before its end was seen, where that can still be known.
+	// CompleteDeleted, for Follow, adds the terminal condition to a Job that was deleted before it was observed, if it is known.
 	CompleteDeleted func(context.Context, *batchv1.Job) *batchv1.Job
 }
 
 var (
-	// ErrFailed: a Job did not complete. The output has told why.
+	// ErrFailed means that a Job did not complete. The output has shown why.
 	ErrFailed = errors.New("not all jobs completed")
-	// ErrInterrupted: the user ended the run. The output has told what became of the Jobs.
+	// ErrInterrupted means that the user ended the run. The output has shown the state of the Jobs.
 	ErrInterrupted = errors.New("interrupted")
 )
 
-// InputError is a fault of the command line.
+// InputError is an error in the command line.
 type InputError struct{ error }
 
 func (e InputError) Unwrap() error { return e.error }
 
-// Run returns when all Jobs have ended. Its errors are manifest.Problems for bad input, ErrFailed, ErrInterrupted, or
-// what kept the run from being followed.
+// Run returns when all Jobs have finished. Its errors are manifest.Problems or InputError for bad input, ErrFailed,
+// ErrInterrupted, or the reason why the Jobs could not be followed.
 func Run(ctx context.Context, o Options) (err error) {
 	objects, err := manifest.Read(ctx, o.From)
 	if err != nil {
@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	return s.run(ctx, objects)
 }
 
-// connect can be interrupted: a server may be slow to answer.
+// connect finds or starts a server. Ctrl-C interrupts it, as a server may be slow.
 func connect(ctx context.Context, o Options) (*target.Target, error) {
 	type result struct {
 		t   *target.Target
@@ -108,7 +108,7 @@ func connect(ctx context.Context, o Options) (*target.Target, error) {
 	}
 }
 
-// runnable refuses what stint run cannot take to an end.
+// runnable refuses input without Jobs, and kinds that never finish.
 func runnable(objects []*manifest.Object, caller target.Caller) error {
 	jobs := 0
 	var problems manifest.Problems
@@ -118,7 +118,7 @@ func runnable(objects []*manifest.Object, caller target.Caller) error {
 			jobs++
 		case "CronJob", "ScheduledJob":
 			problems = append(problems, manifest.Problem{Place: o.Place, Field: "kind",
-				Message: "a " + o.GVK.Kind + " has no end to wait for",
+				Message: "a " + o.GVK.Kind + " never finishes",
 				Remedy: fmt.Sprintf("start %s, then %s; to run it now: %s", caller.Command("", "server"), caller.Command("", "apply", "-f", o.File),
 					caller.Command(o.Typed.GetNamespace(), "trigger", strings.ToLower(o.GVK.Kind)+"/"+o.Name(), "--wait"))})
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-func TestMeet(t *testing.T) {
+func TestResolveExisting(t *testing.T) {
 	finished := batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}
 	failing := batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}}
 	hash := map[string]string{hashAnnotation: "abc"}
@@ -37,7 +37,7 @@ func TestMeet(t *testing.T) {
 		"one that is about to fail still runs": {
 			batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: hash}, Status: failing}, output.Followed, ""},
 		"one that runs from another manifest is in the way": {
-			batchv1.Job{}, "", "has not ended yet"},
+			batchv1.Job{}, "", "has not finished yet"},
 		"one that is being deleted makes room": {
 			batchv1.Job{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.Now())}}, output.Created, ""},
 	} {
@@ -154,9 +154,9 @@ func TestRunnable(t *testing.T) {
 	}{
 		"a Job with a ConfigMap": {[]string{"ConfigMap", "Job"}, ""},
 		"a ConfigMap alone":      {[]string{"ConfigMap"}, "f: no Job to run: add a Job, or create the objects with stint apply -f f"},
-		"a CronJob": {[]string{"Job", "CronJob"}, "f: kind: a CronJob has no end to wait for: start stint server, " +
+		"a CronJob": {[]string{"Job", "CronJob"}, "f: kind: a CronJob never finishes: start stint server, " +
 			"then stint apply -f f; to run it now: stint trigger cronjob/nightly --wait"},
-		"a ScheduledJob": {[]string{"ScheduledJob"}, "f: kind: a ScheduledJob has no end to wait for: start stint server, " +
+		"a ScheduledJob": {[]string{"ScheduledJob"}, "f: kind: a ScheduledJob never finishes: start stint server, " +
 			"then stint apply -f f; to run it now: stint trigger scheduledjob/nightly --wait"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// missingClass refuses a Job whose pods would be refused. A server takes it, since the RuntimeClass may be made later; a
-// run would wait for its end.
+// missingClass refuses a Job whose RuntimeClass does not exist, and whose pods would be refused. A server accepts the Job, as
+// the RuntimeClass may be created later; the run would wait for that.
 func (s *submitter) missingClass(ctx context.Context, o *manifest.Object, job *batchv1.Job, coming []*manifest.Object) (manifest.Problems, error) {
 	name := ptr.Deref(job.Spec.Template.Spec.RuntimeClassName, runtime.ClassProcess)
 	inFile := func(other *manifest.Object) bool { return other.GVK.Kind == "RuntimeClass" && other.Name() == name }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// podOptions select pods, but for those that the user will not hear of.
+// podOptions select the pods that are shown to the user: all, or the failed ones.
 func podOptions(show Logs, selector string) metav1.ListOptions {
 	o := metav1.ListOptions{LabelSelector: selector}
 	if show != LogsAll {
@@ -19,7 +19,7 @@ func podOptions(show Logs, selector string) metav1.ListOptions {
 	return o
 }
 
-// watchedPods are podOptions with, where they are few, the pods that may be said to wait.
+// watchedPods are podOptions that, in a run of few pods, also select pods that may wait.
 func watchedPods(show Logs, selector string, few bool) metav1.ListOptions {
 	o := podOptions(show, selector)
 	if few && o.FieldSelector != "" {
@@ -34,10 +34,10 @@ var unsucceededPods = fields.OneTermNotEqualSelector("status.phase", string(core
 // failedPods selects pods that failed.
 var failedPods = fields.OneTermEqualSelector("status.phase", string(corev1.PodFailed)).String()
 
-// manyJobs of one namespace are followed by one watch over all pods instead of one that lists them.
+// manyJobs is up to how many Jobs of a namespace the watch of pods selects by UID. With more it watches the pods of all Jobs.
 const manyJobs = 50
 
-// podSelectors select the pods of Jobs. A Job with a selector of its own needs a watch of its own.
+// podSelectors return label selectors for the pods of Jobs. A Job with manualSelector needs one of its own.
 func podSelectors(jobs []*batchv1.Job) []string {
 	var selectors, uids []string
 	for _, job := range jobs {
@@ -57,7 +57,7 @@ func podSelectors(jobs []*batchv1.Job) []string {
 	return selectors
 }
 
-// byNamespace sorts Jobs by their namespaces.
+// byNamespace groups Jobs by namespace.
 func byNamespace(jobs []*batchv1.Job) map[string][]*batchv1.Job {
 	sorted := map[string][]*batchv1.Job{}
 	for _, job := range jobs {

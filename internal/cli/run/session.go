@@ -52,7 +52,7 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	return s.follower.follow(ctx, false)
 }
 
-// submit creates what Jobs need, then the Jobs. The follower knows of them from their first moment.
+// submit creates the other objects, then the Jobs, and gives each Job to the follower.
 func (s *session) submit(ctx context.Context, objects []*manifest.Object, plans []*plan) error {
 	if err := s.submitter.createSupport(ctx, objects); err != nil {
 		return err
@@ -66,7 +66,8 @@ func (s *session) submit(ctx context.Context, objects []*manifest.Object, plans 
 	return s.submitter.createJobs(ctx, plans, s.follower.track)
 }
 
-// untilInterrupt returns a context that Ctrl-C ends, and a function that stops listening and reports whether it has.
+// untilInterrupt returns a context that Ctrl-C ends, and a function that stops listening and reports whether Ctrl-C has ended
+// it.
 func (s *session) untilInterrupt(ctx context.Context) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	listening := make(chan struct{})

@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// newTestSession is a run against a server without a node: its Jobs stay as they are.
+// newTestSession returns a run against a server without a node and controllers: its Jobs do not change.
 func newTestSession(t *testing.T) *session {
 	t.Helper()
 	return newTestSessionThatShows(t, LogsNone, output.NewQuiet(io.Discard, io.Discard, false))

@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
-// watchFrom watches from what is known already instead of what a first list shows: a Job may end and be deleted before
-// anything has listed it, and a watch shows that only if it begins before.
+// watchFrom starts a watch from known objects instead of a first list: a Job may be deleted before a list shows it, and the watch
+// shows that only if it starts at an earlier resource version.
 type watchFrom struct {
 	*cache.ListWatch
 	known atomic.Pointer[runtime.Object]
@@ -28,7 +28,7 @@ func watchSince(lw *cache.ListWatch, known runtime.Object) *watchFrom {
 	return s
 }
 
-// ListWithContext answers with what is known the first time: later lists follow a watch that was lost.
+// ListWithContext returns the known objects the first time. Later lists, after a lost watch, ask the server.
 func (s *watchFrom) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	if known := s.known.Swap(nil); known != nil {
 		return *known, nil
@@ -36,10 +36,10 @@ func (s *watchFrom) ListWithContext(ctx context.Context, o metav1.ListOptions) (
 	return s.ListWatch.ListWithContext(ctx, o)
 }
 
-// IsWatchListSemanticsUnSupported has the reflector list first.
+// IsWatchListSemanticsUnSupported makes the reflector call ListWithContext.
 func (*watchFrom) IsWatchListSemanticsUnSupported() bool { return true }
 
-// asCreated lists the Jobs as of the oldest of them; nil where their versions do not tell which that is.
+// asCreated returns a list of the Jobs with the oldest of their resource versions; nil if these cannot be compared.
 func asCreated(jobs []*batchv1.Job) *batchv1.JobList {
 	list := &batchv1.JobList{}
 	for _, job := range jobs {
@@ -55,8 +55,8 @@ func asCreated(jobs []*batchv1.Job) *batchv1.JobList {
 	return list
 }
 
-// markPods remembers as of when there are no pods yet of the Jobs that are about to be made, where these may be deleted
-// with their pods before anything has listed them.
+// markPods records, before the Jobs are created, a resource version to watch their pods from. It does so for namespaces with
+// Jobs that have a TTL, as these may be deleted with their pods before a list shows them.
 func (w *watcher) markPods(ctx context.Context, plans []*plan) error {
 	if w.pods.logs == nil {
 		return nil

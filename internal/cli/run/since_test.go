@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// endings keeps how Jobs ended.
+// endings is an output that records results and log lines.
 type endings struct {
 	output.Output
 	results chan output.Result
@@ -33,7 +33,7 @@ func newEndings() endings {
 	return endings{output.NewQuiet(io.Discard, io.Discard, false), make(chan output.Result, 10), make(chan string, 10)}
 }
 
-// end gives a Job that nobody runs a status, as its controller would.
+// end writes the status of a finished Job, as its controller would.
 func end(t *testing.T, s *session, job *batchv1.Job, kind batchv1.JobConditionType) {
 	t.Helper()
 	first, reason := batchv1.JobSuccessCriteriaMet, ""
@@ -87,14 +87,14 @@ func TestOutcomeOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 	}
 }
 
-// forget makes room for another run, while the watches of the last one may still end.
+// forget removes all Jobs for the next test case.
 func (r *tracker) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.byUID)
 }
 
-// createUnmanaged makes a Job that no controller takes.
+// createUnmanaged creates a Job that no controller manages.
 func createUnmanaged(t *testing.T, s *session, name string) *batchv1.Job {
 	t.Helper()
 	job := suspendedJob(name)
@@ -106,7 +106,7 @@ func createUnmanaged(t *testing.T, s *session, name string) *batchv1.Job {
 	return created
 }
 
-// remove deletes a Job and returns when it is gone.
+// remove deletes a Job and waits until it is gone.
 func remove(t *testing.T, s *session, job *batchv1.Job) {
 	t.Helper()
 	if err := s.submitter.deleteAndWait(t.Context(), job); err != nil {
@@ -143,7 +143,7 @@ func TestLogsOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 	}
 }
 
-// runPod has a pod of the Job come, print one line, succeed and go.
+// runPod creates a pod of the Job that has printed one line and succeeded, and deletes it.
 func runPod(t *testing.T, s *session, job *batchv1.Job, line string) {
 	t.Helper()
 	name := endPod(t, s, job, line)
@@ -152,7 +152,7 @@ func runPod(t *testing.T, s *session, job *batchv1.Job, line string) {
 	}
 }
 
-// endPod has a pod of the Job come, print one line and succeed, and returns its name.
+// endPod creates a pod of the Job that has printed one line and succeeded, and returns its name.
 func endPod(t *testing.T, s *session, job *batchv1.Job, line string) string {
 	t.Helper()
 	pods := s.core().Pods(job.Namespace)
@@ -176,7 +176,7 @@ func endPod(t *testing.T, s *session, job *batchv1.Job, line string) string {
 	return pod.Name
 }
 
-func TestEndThatEventsTell(t *testing.T) {
+func TestOutcomeOfEvents(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		kind, reason string
 		want         batchv1.JobConditionType
@@ -195,7 +195,7 @@ func TestEndThatEventsTell(t *testing.T) {
 	}
 }
 
-func TestOutcomeOfAJobThatVanishedIsToldByItsEvents(t *testing.T) {
+func TestOutcomeOfAJobDeletedUnobservedComesFromItsEvents(t *testing.T) {
 	out := newEndings()
 	s := newTestSessionThatShows(t, LogsNone, out)
 	s.moved = true

@@ -17,29 +17,29 @@ type stopper struct {
 	*connection
 	note func(string)
 	jobs *tracker
-	// joined: the Job was there before, and goes on when the user leaves.
+	// joined is set if the Job existed before: Ctrl-C does not delete it.
 	joined bool
-	// deletionTimeout is how long what is deleted may take to go, beyond the grace period of pods, while nothing else goes.
+	// deletionTimeout is how long to wait for the next deletion after the grace period of the pods.
 	deletionTimeout time.Duration
 
 	presses int
 	last    time.Time
-	// deleting: there were Jobs to delete, which may take up to limit.
+	// deleting is set if there were Jobs to delete. The next deletion must be observed within limit.
 	deleting bool
 	limit    time.Duration
-	// abandon: the run is left as it is.
+	// abandon is set if the command ends without waiting for the Jobs.
 	abandon bool
 }
 
 func (s *stopper) begun() bool { return s.presses > 0 }
 
-// signalDebounce is how close two signals may be and mean one: timeout(1) and terminals signal the process and its group.
+// signalDebounce is the time within which two signals count as one: timeout(1) and terminals signal the process and its group.
 const signalDebounce = 300 * time.Millisecond
 
 // isDuplicate reports whether a signal belongs to the one before.
 func (s *stopper) isDuplicate(now time.Time) bool { return now.Sub(s.last) < signalDebounce }
 
-// press takes the next step.
+// press handles Ctrl-C.
 func (s *stopper) press(ctx context.Context) {
 	now := time.Now()
 	if s.isDuplicate(now) {
@@ -63,15 +63,15 @@ func (s *stopper) press(ctx context.Context) {
 	}
 }
 
-// leave ends the following of Jobs that are not this command's to end.
+// leave ends the command without deleting the Jobs, and shows how to follow them again.
 func (s *stopper) leave() {
 	for _, job := range s.jobs.unended() {
-		s.note("job " + job.Name + " goes on; to see it again: " + s.caller.Command(job.Namespace, "logs", "-f", "job/"+job.Name))
+		s.note("job " + job.Name + " continues; to follow it again: " + s.caller.Command(job.Namespace, "logs", "-f", "job/"+job.Name))
 	}
 	s.abandon = true
 }
 
-// deleteJobs deletes what has not ended. Foreground: a Job is gone only when its pods are.
+// deleteJobs deletes the unfinished Jobs in the foreground, so that a Job is gone only when its pods are.
 func (s *stopper) deleteJobs(ctx context.Context) {
 	jobs := s.jobs.stop()
 	if len(jobs) == 0 {
@@ -99,11 +99,11 @@ func (s *stopper) deleteJobs(ctx context.Context) {
 	}
 }
 
-// killGrace is the shortest that waits for the processes: a pod that is deleted with a grace of 0 is gone from the API
-// at once. On a server that is not in this process the run could not know when its processes are, nor show their last lines.
+// killGrace is the shortest grace period, in seconds, that waits for the processes. With 0 the pod is removed from the API at
+// once, and the run would not know when its processes have ended, nor show their last lines.
 const killGrace = 1
 
-// killPods deletes the pods of Jobs that are on their way out with hardly any grace.
+// killPods deletes the pods of deleted Jobs with killGrace.
 func (s *stopper) killPods(ctx context.Context) {
 	for namespace, jobs := range byNamespace(s.jobs.all()) {
 		for _, selector := range podSelectors(jobs) {

@@ -11,17 +11,17 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-// fieldManager owns the fields that a run applies.
+// fieldManager is the field manager of server-side apply.
 const fieldManager = "stint"
 
-// submitter brings the objects of a run to the server: it has everything checked, decides which Jobs are new and which
-// are there to be continued, and creates what is missing.
+// submitter sends the objects of a run to the server: a dry run of all, then it decides for each Job whether it is created,
+// replaced or followed, and creates the objects.
 type submitter struct {
 	*connection
 	out output.Output
-	// namespace is the user's choice, if there is one.
+	// namespace is that of the flag -n, if given.
 	namespace string
-	// runtimeClass is what a server that stint run starts gives pods that ask for none. runtimeAsked: the user has chosen it.
+	// runtimeClass is the default of an embedded server. runtimeAsked is set if it comes from the command line.
 	runtimeClass string
 	runtimeAsked bool
 }
@@ -30,7 +30,7 @@ func newSubmitter(o Options, c *connection, out output.Output) *submitter {
 	return &submitter{connection: c, out: out, namespace: o.Target.Namespace, runtimeClass: o.RuntimeClass, runtimeAsked: o.RuntimeAsked}
 }
 
-// complete gives objects their namespaces, and refuses what could never end.
+// complete sets the namespaces of objects, and refuses cyclic dependencies.
 func (s *submitter) complete(objects []*manifest.Object) error {
 	if err := manifest.InNamespace(objects, s.target.Namespace, s.namespace != "", s.namespaced); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *submitter) complete(objects []*manifest.Object) error {
 	return refuseCycles(objects)
 }
 
-// refuseRuntime refuses a choice that this server would not hear of.
+// refuseRuntime refuses the flag --runtime if the server is not embedded, as it would have no effect.
 func (s *submitter) refuseRuntime() error {
 	if !s.runtimeAsked || s.target.Kind == target.Embedded {
 		return nil
@@ -47,7 +47,7 @@ func (s *submitter) refuseRuntime() error {
 		s.target.Place(), s.runtimeClass)}
 }
 
-// note says where the Jobs run, and what they may not find there.
+// note shows where the Jobs run, and warns of images and files that processes will not use.
 func (s *submitter) note(jobs []*batchv1.Job) {
 	s.out.Note("runs " + s.target.Place())
 	if s.target.Kind == target.Cluster {
@@ -62,7 +62,7 @@ func (s *submitter) note(jobs []*batchv1.Job) {
 	s.noteRelative(processes)
 }
 
-// noteImages says once that images are names only.
+// noteImages says that the images are not pulled.
 func (s *submitter) noteImages(jobs []*batchv1.Job) {
 	images := imagesOf(jobs)
 	switch n := len(images); {

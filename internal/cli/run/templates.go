@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// jobsOf picks the Jobs out of a manifest.
+// jobsOf returns the Jobs among the objects.
 func jobsOf(objects []*manifest.Object) []*batchv1.Job {
 	var jobs []*batchv1.Job
 	for _, o := range objects {
@@ -23,8 +23,8 @@ func jobsOf(objects []*manifest.Object) []*batchv1.Job {
 	return jobs
 }
 
-// asProcesses are the Jobs whose pods run as processes of this machine, where class is that of those which do not say; empty
-// is not known. Of a RuntimeClass that is the user's own, only the server knows.
+// asProcesses returns the Jobs whose pods certainly run as processes of this machine. class is the default RuntimeClass, empty
+// if unknown. Jobs with a RuntimeClass of the user's own are left out, as only the server knows its handler.
 func asProcesses(jobs []*batchv1.Job, class string) []*batchv1.Job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool {
 		return ptr.Deref(job.Spec.Template.Spec.RuntimeClassName, class) != runtime.ClassProcess
@@ -45,7 +45,7 @@ func imagesOf(jobs []*batchv1.Job) []string {
 	return images
 }
 
-// singlePod reports whether the run has one pod at a time, so that log lines need not say where they are from.
+// singlePod reports whether the run has one pod at a time, so that log lines need no prefix.
 func singlePod(jobs []*batchv1.Job) bool {
 	return len(jobs) == 1 && !atLeast(jobs[0].Spec.Parallelism, 2) && !atLeast(jobs[0].Spec.Completions, 2)
 }
@@ -62,7 +62,7 @@ func wanted(job *batchv1.Job) int32 {
 	return *job.Spec.Completions
 }
 
-// grace is how long the pods of a Job may take to end.
+// grace is the grace period of the pods of a Job.
 func grace(job *batchv1.Job) time.Duration {
 	if seconds := job.Spec.Template.Spec.TerminationGracePeriodSeconds; seconds != nil {
 		return time.Duration(*seconds) * time.Second

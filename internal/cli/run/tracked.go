@@ -11,7 +11,7 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// trackedJob is a Job of a run as it was last seen. The tracker that has it guards it.
+// trackedJob is a Job of a run as last observed. It is guarded by the tracker's mutex.
 type trackedJob struct {
 	job         *batchv1.Job
 	ref         output.Job
@@ -19,20 +19,20 @@ type trackedJob struct {
 	how         output.How
 	meter       rateMeter
 	waitingPods *waitingPods
-	// gone: the Job was deleted, and unseen: what job tells may be older than that. stopping: this run has deleted it.
-	// ended: it is gone or has a terminal condition, and is being concluded.
+	// gone is set if the Job was deleted, unseen if in addition job may be older than its last version, stopping if this run has
+	// deleted it, ended if it is finished or gone and conclude has been called.
 	gone     bool
 	unseen   bool
 	stopping bool
 	ended    bool
-	// failedPods were told of already, failure is how the newest of them failed; retryAt is when the next pod comes, where
-	// that is known.
+	// failedPods have been shown, failure says how the newest of them failed; retryAt is the end of the backoff delay, if
+	// known.
 	failedPods map[types.UID]bool
 	failure    string
 	retryAt    time.Time
-	// outcome is set when the conclusion is written.
+	// outcome is set once it has been shown.
 	outcome output.Outcome
-	// updated since the loop last looked.
+	// updated is set if the Job has changed since the last call of changes.
 	updated bool
 }
 
@@ -41,10 +41,10 @@ func newTracked(job *batchv1.Job, how output.How, order int) *trackedJob {
 		waitingPods: newWaits(), failedPods: map[types.UID]bool{}, updated: true}
 }
 
-// isOver reports whether the Job has ended or is gone.
+// isOver reports whether the Job is finished or gone.
 func (t *trackedJob) isOver() bool { return jobcore.Finished(t.job) || t.gone }
 
-// progress is what the output is told about a Job.
+// progress returns the progress of a Job for the output.
 func (t *trackedJob) progress(now time.Time) output.Progress {
 	status := t.job.Status
 	t.meter.add(now, status.Succeeded)
@@ -57,14 +57,14 @@ func (t *trackedJob) progress(now time.Time) output.Progress {
 	return p
 }
 
-// ending is a Job that has ended, as it was known then.
+// ending is a finished or deleted Job as last observed.
 type ending struct {
 	job    *batchv1.Job
 	ref    output.Job
 	how    output.How
 	gone   bool
 	unseen bool
-	// waiting are some pods that never got to run; there are moreWaiting others.
+	// waiting are some pods that never ran; there are moreWaiting others.
 	waiting     []output.PodWait
 	moreWaiting int
 }

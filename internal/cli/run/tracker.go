@@ -13,12 +13,11 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
-// tracker knows how the Jobs of a run stand, and their pods. What is asked of it and what it is told may come from any
-// goroutine.
+// tracker has the observed state of the Jobs of a run and their pods. Its methods may be called from any goroutine.
 type tracker struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*trackedJob
-	// lastDeletedAt is when something of this run was last seen to go.
+	// lastDeletedAt is when a deletion in this run was last observed.
 	lastDeletedAt time.Time
 	// changed gets a value when a Job has changed.
 	changed chan struct{}
@@ -28,14 +27,14 @@ func newTracker() *tracker {
 	return &tracker{byUID: map[types.UID]*trackedJob{}, changed: make(chan struct{}, 1)}
 }
 
-// add has a Job be one of the run.
+// add adds a Job to the run.
 func (r *tracker) add(t *trackedJob) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.byUID[t.job.UID] = t
 }
 
-// dropFollowed forgets the Jobs that were there before the run.
+// dropFollowed removes the Jobs that existed before the run.
 func (r *tracker) dropFollowed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,18 +48,18 @@ func (r *tracker) wake() {
 	}
 }
 
-// objectState is what has become of an object.
+// objectState says whether an object exists.
 type objectState int
 
 const (
 	present objectState = iota
-	// deleted: what is known is how it was then.
+	// deleted means that the last version has been observed.
 	deleted
-	// deletedUnseen: it was deleted while it was not watched.
+	// deletedUnseen means that it was deleted while it was not watched, so that later versions may have been missed.
 	deletedUnseen
 )
 
-// seen takes in a new state of a Job, of this run or not.
+// seen observes a Job. It ignores Jobs of other runs.
 func (r *tracker) seen(job *batchv1.Job, now objectState) {
 	r.mu.Lock()
 	t, ours := r.byUID[job.UID]
@@ -76,7 +75,8 @@ func (r *tracker) seen(job *batchv1.Job, now objectState) {
 	}
 }
 
-// seenPod takes in a new state of a pod. It reports whether the pod is of this run, and whether it is news that it failed.
+// seenPod observes a pod. It reports whether the pod belongs to this run, and whether it is observed as failed for the first
+// time.
 func (r *tracker) seenPod(pod *corev1.Pod, gone bool) (ours, failed bool) {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
@@ -92,7 +92,7 @@ func (r *tracker) seenPod(pod *corev1.Pod, gone bool) (ours, failed bool) {
 	if gone {
 		r.lastDeletedAt = time.Now()
 	}
-	// What an interrupt ends has not failed.
+	// A pod that Ctrl-C deletes does not count as failed.
 	stopped := t.stopping && pod.DeletionTimestamp != nil
 	if stopped || pod.Status.Phase != corev1.PodFailed || t.failedPods[pod.UID] {
 		return true, false
@@ -102,7 +102,7 @@ func (r *tracker) seenPod(pod *corev1.Pod, gone bool) (ours, failed bool) {
 	return true, true
 }
 
-// conclude notes how a Job has ended, once the user knows.
+// conclude records the outcome of a Job, once it has been shown.
 func (r *tracker) conclude(job types.UID, outcome output.Outcome) {
 	r.mu.Lock()
 	if t := r.byUID[job]; t != nil {
@@ -112,7 +112,7 @@ func (r *tracker) conclude(job types.UID, outcome output.Outcome) {
 	r.wake()
 }
 
-// stop marks the Jobs that have not ended as those that the run has deleted, and returns them.
+// stop marks the unfinished Jobs as deleted by the run, and returns them.
 func (r *tracker) stop() []*batchv1.Job {
 	return r.jobs(func(t *trackedJob) bool {
 		t.stopping = !t.isOver()

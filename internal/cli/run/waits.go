@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	// waitsShown bounds the waiting pods of a Job that are told of at a time.
+	// waitsShown bounds the waiting pods of a Job that are shown at a time.
 	waitsShown = 5
-	// queuesShown bounds the Jobs that are said to have no pod placed while others of the run have: it is their turn.
+	// queuesShown bounds the Jobs whose unscheduled pods are shown while other Jobs of the run have scheduled ones.
 	queuesShown = 5
 )
 
 // waitingPods are the pods of a Job that wait for something, or did when they ended.
 type waitingPods struct {
 	pods map[types.UID]*podWait
-	// placed are pods on a node that have not ended.
+	// placed are scheduled pods that have not terminated.
 	placed map[types.UID]bool
-	// arrived are the images that pods have waited for and got.
+	// arrived are the images that pods have waited for and that have been pulled.
 	arrived map[string]bool
-	// queued are the reasons for having no node that were told of.
+	// queued are the reasons of unscheduled pods that have been shown.
 	queued map[string]bool
-	// more is how many further pods were said to wait.
+	// more is the number of further waiting pods that was last shown.
 	more int
 }
 
 type podWait struct {
 	name string
 	waitReason
-	// pulling are the images for whose pull it waits, on the node.
+	// pulling are the images that the pod waits for on its node.
 	pulling []string
 	node    string
-	// printed are the reasons that the user knows.
+	// printed are the reasons that have been shown.
 	printed map[string]bool
-	// listed: it is one of those that are told of by name.
+	// listed is set if the pod is shown by name.
 	listed bool
 	ran    bool
-	// over: the pod waits no more, but has ended without it.
+	// over is set if the pod has terminated without having run.
 	over bool
 }
 
@@ -50,7 +50,7 @@ func newWaits() *waitingPods {
 	return &waitingPods{pods: map[types.UID]*podWait{}, placed: map[types.UID]bool{}, arrived: map[string]bool{}, queued: map[string]bool{}}
 }
 
-// observe takes in the state of a pod.
+// observe observes a pod.
 func (w *waitingPods) observe(pod *corev1.Pod, gone bool) {
 	over := gone || isOver(pod)
 	if pod.Spec.NodeName != "" && !over {
@@ -82,9 +82,9 @@ func (w *waitingPods) observe(pod *corev1.Pod, gone bool) {
 	p.waitReason, p.ran = found, p.ran || hasRun(pod)
 }
 
-// news returns what the user does not know yet, and how many further pods wait where that is worth saying: each time
-// they have doubled. Having no node is told once, with queues, and only if no pod of the Job has one.
-func (w *waitingPods) news(queues bool) (tell []*podWait, more int) {
+// unprinted returns the waits that have not been shown yet, and the number of further waiting pods each time it has doubled. That
+// pods are unscheduled is shown once, only with queues, and only if no pod of the Job is scheduled.
+func (w *waitingPods) unprinted(queues bool) (waits []*podWait, more int) {
 	shown := 0
 	var open []*podWait
 	for _, p := range w.pods {
@@ -115,16 +115,16 @@ func (w *waitingPods) news(queues bool) (tell []*podWait, more int) {
 			shown++
 		}
 		p.printed[p.reason] = true
-		tell = append(tell, p)
+		waits = append(waits, p)
 	}
 	if more == 0 || more < 2*w.more {
-		return tell, 0
+		return waits, 0
 	}
 	w.more = more
-	return tell, more
+	return waits, more
 }
 
-// neverRan returns some pods that never got to run, those with a node first, and counts the others.
+// neverRan returns some pods that never ran, scheduled ones first, and counts the others.
 func (w *waitingPods) neverRan(job output.Job) (some []output.PodWait, more int) {
 	idle := slices.DeleteFunc(slices.SortedFunc(maps.Values(w.pods), byPlace), func(p *podWait) bool {
 		return p.ran || p.reason == ""
@@ -152,9 +152,8 @@ func (p *podWait) output(job output.Job) output.PodWait {
 	return output.PodWait{Job: job, Pod: p.name, Reason: p.reason, Message: p.message}
 }
 
-// waits returns what the user does not know yet of the pods that wait, by Job, and how many further pods wait where that is
-// worth saying.
-func (r *tracker) waits() (tell []output.PodWait, more []moreWait) {
+// waits returns the unprinted waits of all Jobs, sorted by Job.
+func (r *tracker) waits() (waits []output.PodWait, more []moreWait) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	placed, queues := 0, 0
@@ -170,18 +169,18 @@ func (r *tracker) waits() (tell []output.PodWait, more []moreWait) {
 			continue
 		}
 		before := len(t.waitingPods.queued)
-		waiting, others := t.waitingPods.news(placed == 0 || queues < queuesShown)
+		waiting, others := t.waitingPods.unprinted(placed == 0 || queues < queuesShown)
 		if before == 0 && len(t.waitingPods.queued) > 0 {
 			queues++
 		}
 		for _, p := range waiting {
-			tell = append(tell, p.output(t.ref))
+			waits = append(waits, p.output(t.ref))
 		}
 		if others > 0 {
 			more = append(more, moreWait{t.ref, others})
 		}
 	}
-	return tell, more
+	return waits, more
 }
 
 // moreWait is how many further pods of a Job wait.

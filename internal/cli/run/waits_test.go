@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// podThat is a pod with a node whose container waits.
+// podThat returns a scheduled pod whose container waits.
 func podThat(name, reason, message string) *corev1.Pod {
 	return wrappers.MakePod(name).UID(types.UID(name)).NodeName("here").Phase(corev1.PodPending).
 		ContainerStatuses(corev1.ContainerStatus{State: wrappers.Waiting(reason, message)}).Obj()
@@ -31,7 +31,7 @@ func running(name string) *corev1.Pod {
 	return pod
 }
 
-func TestHindranceOf(t *testing.T) {
+func TestWaitReasonOf(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		pod  *corev1.Pod
 		want waitReason
@@ -53,14 +53,14 @@ func TestHindranceOf(t *testing.T) {
 	}
 }
 
-// told observes pods and returns what is said of them.
+// told observes pods and returns what is shown about them.
 func told(w *waitingPods, queues bool, pods ...*corev1.Pod) []string {
 	for _, pod := range pods {
 		w.observe(pod, false)
 	}
 	var said []string
-	tell, more := w.news(queues)
-	for _, p := range tell {
+	waits, more := w.unprinted(queues)
+	for _, p := range waits {
 		said = append(said, p.name+" "+p.reason)
 	}
 	if more > 0 {
@@ -77,7 +77,7 @@ func many(n int) []*corev1.Pod {
 	return pods
 }
 
-func TestWaitsAreToldOnce(t *testing.T) {
+func TestWaitsAreShownOnce(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		queues bool
 		steps  [][]*corev1.Pod

@@ -22,17 +22,17 @@ type watcher struct {
 	note func(string)
 	jobs *tracker
 	pods *podReader
-	// earlierPods are the pods of a namespace before this run had any there.
+	// earlierPods has an empty list per namespace, with a resource version from before this run had pods there: see markPods.
 	earlierPods map[string]*corev1.PodList
-	// gone names a server that no longer listens.
+	// gone gets a server that no longer listens.
 	gone chan *target.Target
 
 	mu sync.Mutex
-	// lostAt is when the user was last told that the server does not answer.
+	// lostAt is when it was last shown that the server does not answer.
 	lostAt time.Time
 }
 
-// watch goes on until ctx ends.
+// watch starts watches that run until ctx ends.
 func (w *watcher) watch(ctx context.Context) {
 	if w.target.Kind == target.Local {
 		go w.guard(ctx, w.target)
@@ -75,7 +75,7 @@ func (w *watcher) watchPods(ctx context.Context, namespace string, which metav1.
 	})
 }
 
-// missing finds the Jobs that were gone before the watch began: it will never tell of them.
+// missing finds the Jobs that were deleted before the watch began, which will never show them.
 func (w *watcher) missing(ctx context.Context, informer cache.SharedInformer, jobs []*batchv1.Job) {
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		return
@@ -88,14 +88,14 @@ func (w *watcher) missing(ctx context.Context, informer cache.SharedInformer, jo
 	}
 }
 
-// source is what a watch looks at.
+// source says what a watch watches.
 type source struct {
 	client    rest.Interface
 	resource  string
 	namespace string
 	kind      runtime.Object
 	options   metav1.ListOptions
-	// known stands for the first list; nil asks for one.
+	// known is used as the first list, if it is not nil.
 	known runtime.Object
 }
 
@@ -108,7 +108,7 @@ func (w *watcher) inform(ctx context.Context, from source, see func(obj any, now
 		watched = watchSince(lw, from.known)
 	}
 	informer := cache.NewSharedInformer(watched, from.kind, 0)
-	// Errors of this call mean that the informer runs already, and this one does not.
+	// These calls fail only if the informer is running already.
 	_ = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { w.lost(ctx, err) })
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { see(obj, present) },
@@ -125,7 +125,7 @@ func (w *watcher) inform(ctx context.Context, from source, see func(obj any, now
 	return informer
 }
 
-// lost tells the user, once a minute, that the server does not answer. The watches go on trying.
+// lost shows, once a minute, that the server does not answer. The watches retry.
 func (w *watcher) lost(ctx context.Context, err error) {
 	if ctx.Err() != nil || !unreachable(err) {
 		return
@@ -142,7 +142,7 @@ func (w *watcher) lost(ctx context.Context, err error) {
 	}
 }
 
-// guard notices when nothing listens any more where a server on this machine was: watches would try for ever.
+// guard sends the server to gone when it no longer listens, as the watches would retry for ever.
 func (w *watcher) guard(ctx context.Context, server *target.Target) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()

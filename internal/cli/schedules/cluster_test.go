@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// On a cluster nobody serves …/run: a run is asked for in the status. No controller takes it away here.
+// A cluster does not serve …/run: a run is requested in the status. No controller runs here that would start it.
 func TestClusterSchedules(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	clients, err := NewClients(&target.Target{Kind: target.Cluster, Config: c.Config(), Namespace: "default"}, rest.NoWarnings{})
@@ -161,7 +161,7 @@ func pauses(t *testing.T, c *Clients) {
 	if err := c.updateStatus(t.Context(), scheduled); err != nil {
 		t.Fatal(err)
 	}
-	scheduled = act(resume, "scheduledjob report resumed\nscheduledjob report is blocked no more (run march failed)")
+	scheduled = act(resume, "scheduledjob report resumed\nscheduledjob report is no longer blocked (run march failed)")
 	if ptr.Deref(scheduled.Spec.Suspend, false) || !meta.IsStatusConditionFalse(scheduled.Status.Conditions, stintv1.ConditionBlocked) {
 		t.Errorf("suspended %v, conditions %v", scheduled.Spec.Suspend, scheduled.Status.Conditions)
 	}

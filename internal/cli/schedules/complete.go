@@ -9,8 +9,8 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Names lists what can be written for the objects of some kinds: their names, as KIND/NAME where several kinds have one.
-// What cannot be listed is left out.
+// Names returns the names of the objects of some kinds, for completion: as KIND/NAME if several kinds have the name. Kinds that
+// cannot be listed are left out.
 func (c *Clients) Names(ctx context.Context, among ...Kind) []string {
 	having := map[string][]Kind{}
 	for _, kind := range among {
@@ -32,7 +32,7 @@ func (c *Clients) Names(ctx context.Context, among ...Kind) []string {
 	return names
 }
 
-// list returns the names of a kind. Completion has nowhere to tell an error.
+// list returns the names of a kind. It ignores errors, as completion cannot show them.
 func (c *Clients) list(ctx context.Context, kind Kind) []string {
 	var names []string
 	switch kind {

@@ -17,10 +17,10 @@ import (
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// instantiate marks the Jobs that people have made from a CronJob; kubectl create job --from sets it, too.
+// instantiate is the annotation of Jobs that a user has created from a CronJob; kubectl create job --from sets it, too.
 const instantiate = "cronjob.kubernetes.io/instantiate"
 
-// runCronJob makes the Job of a run.
+// runCronJob creates the Job of a run.
 func (c *Clients) runCronJob(ctx context.Context, owner *batchv1.CronJob, r Request) (Run, error) {
 	job, err := jobFrom(owner, r)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *Clients) runCronJob(ctx context.Context, owner *batchv1.CronJob, r Requ
 	return run, nil
 }
 
-// blockers are the runs that one must wait for which is held. Not to be able to name them is no reason to fail.
+// blockers returns the runs that a held run waits for. Their names are left out if the Jobs cannot be listed.
 func (c *Clients) blockers(ctx context.Context, owner *batchv1.CronJob, job *batchv1.Job) []string {
 	if !jobcore.IsHeld(job) {
 		return nil
@@ -61,7 +61,7 @@ func (c *Clients) blockers(ctx context.Context, owner *batchv1.CronJob, job *bat
 	return nil
 }
 
-// sameRun returns the Job of a run that was asked for before: what is asked for changes nothing in it.
+// sameRun returns the existing Job of a run if the request is the same.
 func (c *Clients) sameRun(ctx context.Context, owner *batchv1.CronJob, name string, r Request) (*batchv1.Job, error) {
 	job, err := c.batch.Jobs(c.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Clients) sameRun(ctx context.Context, owner *batchv1.CronJob, name stri
 	return job, nil
 }
 
-// jobFrom makes the Job that kubectl create job --from would make, with the overrides applied.
+// jobFrom returns the Job that kubectl create job --from would create, with the overrides.
 func jobFrom(owner *batchv1.CronJob, r Request) (*batchv1.Job, error) {
 	template := owner.Spec.JobTemplate.DeepCopy()
 	name := scheduledjob.JobName(owner.Name, r.Tag)
@@ -87,7 +87,7 @@ func jobFrom(owner *batchv1.CronJob, r Request) (*batchv1.Job, error) {
 	}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Labels: template.Labels, Annotations: maps.Clone(template.Annotations),
-		// Blocking the deletion of the CronJob would take the right to change its finalizers.
+		// blockOwnerDeletion would need the right to update the finalizers of the CronJob.
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "CronJob",
 			Name: owner.Name, UID: owner.UID, Controller: ptr.To(true)}},
 	}, Spec: template.Spec}

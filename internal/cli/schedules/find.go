@@ -21,7 +21,7 @@ const (
 	ScheduledJob Kind = "scheduledjob"
 )
 
-// kinds are all names under which kubectl knows them.
+// kinds are all names that kubectl accepts for them.
 var kinds = map[string]Kind{
 	"job": Job, "jobs": Job, "job.batch": Job, "jobs.batch": Job,
 	"cj": CronJob, "cronjob": CronJob, "cronjobs": CronJob, "cronjob.batch": CronJob, "cronjobs.batch": CronJob,
@@ -29,7 +29,7 @@ var kinds = map[string]Kind{
 	"scheduledjob.stint.dev": ScheduledJob, "scheduledjobs.stint.dev": ScheduledJob,
 }
 
-// Find returns the object that text stands for: NAME where only one of the kinds has it, or KIND/NAME.
+// Find returns the object that text names: NAME if only one of the kinds has it, or KIND/NAME.
 func (c *Clients) Find(ctx context.Context, text string, among ...Kind) (metav1.Object, error) {
 	kind, name, err := parseName(text, among)
 	if err != nil {
@@ -46,13 +46,13 @@ func (c *Clients) Find(ctx context.Context, text string, among ...Kind) (metav1.
 		switch {
 		case err == nil:
 			found, has = object, append(has, string(kind)+"/"+name)
-		case !apierrors.IsNotFound(err): // also where the kind itself is not there
+		case !apierrors.IsNotFound(err): // a kind that is not served is NotFound, too
 			unread = errors.Join(unread, fmt.Errorf("look for %s %s: %w", kind, name, err))
 		}
 	}
 	switch {
 	case len(has) > 1:
-		return nil, inputErrorf("%s may be one of several: write %s", name, strings.Join(has, " or "))
+		return nil, inputErrorf("%s is ambiguous: write %s", name, strings.Join(has, " or "))
 	case len(has) == 1:
 		return found, nil
 	case unread != nil:
@@ -62,7 +62,7 @@ func (c *Clients) Find(ctx context.Context, text string, among ...Kind) (metav1.
 		alternatives(among), name, c.namespace, c.target.Caller.Command(c.namespace, "get", plurals(among)))
 }
 
-// parseName takes KIND/NAME apart; the kind is empty where text has none.
+// parseName splits KIND/NAME; the kind is empty if text has none.
 func parseName(text string, among []Kind) (Kind, string, error) {
 	prefix, name, both := strings.Cut(text, "/")
 	if !both {

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// runScheduledJob asks the server for a run, or, where it does not know how, writes down that one is wanted.
+// runScheduledJob requests a run by …/run or, if the server does not serve that, by the status.
 func (c *Clients) runScheduledJob(ctx context.Context, owner *stintv1.ScheduledJob, r Request) (Run, error) {
 	if template := owner.Spec.Template; template != nil {
 		if err := scheduledjob.Override(template.DeepCopy(), r.Overrides); err != nil {
@@ -35,7 +35,7 @@ func (c *Clients) runScheduledJob(ctx context.Context, owner *stintv1.ScheduledJ
 	return run, refused(err)
 }
 
-// postRun asks a server of Stint. NotFound is the answer of others.
+// postRun requests a run from stint server. Other servers return NotFound.
 func (c *Clients) postRun(ctx context.Context, name string, r Request) error {
 	body := &stintv1.ScheduledJobRun{Tag: r.Tag, Overrides: r.Overrides}
 	body.APIVersion, body.Kind = stintv1.SchemeGroupVersion.String(), "ScheduledJobRun"
@@ -49,7 +49,7 @@ func (c *Clients) postRun(ctx context.Context, name string, r Request) error {
 	return err
 }
 
-// addRun lists the run among the pending ones, whatever else is written to the status meanwhile.
+// addRun adds the run to the pending ones, and retries on conflicts.
 func (c *Clients) addRun(ctx context.Context, name string, r Request) error {
 	return retry.RetryOnConflict(contended, func() error {
 		owner, err := c.scheduledJob(ctx, name)

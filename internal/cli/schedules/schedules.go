@@ -1,10 +1,10 @@
-// Package schedules is what `stint trigger`, `stint suspend` and `stint resume` do to CronJobs and ScheduledJobs, on a
-// server of Stint and on any cluster.
+// Package schedules triggers, suspends and resumes CronJobs and ScheduledJobs (and suspends and resumes Jobs), on
+// stint server and on any cluster.
 //
-//	name → the one object that it stands for → a run on demand, or a change of its schedule
+//	name → the object of that name → a run on demand, or a change of spec.suspend
 //
-// A run of a CronJob is a Job that is made from its template, as kubectl create job --from does. A run of a ScheduledJob
-// is an entry in its list of runs, and the controller makes the Job.
+// A run of a CronJob is a Job that is created from its template, as kubectl create job --from does. A run of a ScheduledJob
+// is an entry in its list of pending runs, for which the controller creates the Job.
 package schedules
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-// fieldManager owns the fields that this package sets.
+// fieldManager is the field manager of all writes.
 const fieldManager = "stint"
 
-// InputError is one that the user's next attempt can avoid.
+// InputError is an error that the user can correct.
 type InputError struct{ error }
 
 func (e InputError) Unwrap() error { return e.error }
@@ -36,7 +36,7 @@ func inputErrorf(format string, args ...any) error {
 	return InputError{fmt.Errorf(format, args...)}
 }
 
-// refused sorts out what a server says about the input.
+// refused makes a server's error an InputError if it is about the input.
 func refused(err error) error {
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 		return InputError{err}
@@ -44,9 +44,9 @@ func refused(err error) error {
 	return err
 }
 
-// Clients ask one server about one namespace.
+// Clients are the API clients of one server, for one namespace.
 type Clients struct {
-	// Reconnect, where it is set, finds the server that has taken the place of one that is gone.
+	// Reconnect, if set, finds another server if the current one has stopped.
 	Reconnect func(context.Context) (*target.Target, error)
 
 	warn      rest.WarningHandler
@@ -56,13 +56,13 @@ type Clients struct {
 	stint     rest.Interface
 }
 
-// NewClients asks the target. Warn is told what the server warns of.
+// NewClients returns clients of the target. The server's warnings are passed to warn.
 func NewClients(t *target.Target, warn rest.WarningHandler) (*Clients, error) {
 	c := &Clients{warn: warn}
 	return c, c.use(t)
 }
 
-// use makes t the server that is asked.
+// use makes t the current server.
 func (c *Clients) use(t *target.Target) error {
 	config := rest.CopyConfig(t.Config)
 	config.UserAgent = "stint"
@@ -86,7 +86,7 @@ func (c *Clients) use(t *target.Target) error {
 	return nil
 }
 
-// Target is the server that is asked now.
+// Target is the current server.
 func (c *Clients) Target() *target.Target { return c.target }
 
 const scheduledJobs = "scheduledjobs"
@@ -97,10 +97,10 @@ func (c *Clients) scheduledJob(ctx context.Context, name string) (*stintv1.Sched
 	return scheduled, err
 }
 
-// contended is for objects to which the controller may be writing all the time.
+// contended is the backoff for conflicts on an object that its controller may be updating.
 var contended = wait.Backoff{Steps: 10, Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.5}
 
-// updateStatus fails with a conflict where the object is not the newest version.
+// updateStatus fails with a conflict if the object is not the newest version.
 func (c *Clients) updateStatus(ctx context.Context, scheduled *stintv1.ScheduledJob) error {
 	scheduled.APIVersion, scheduled.Kind = stintv1.SchemeGroupVersion.String(), "ScheduledJob"
 	return c.stint.Put().Namespace(c.namespace).Resource(scheduledJobs).Name(scheduled.Name).SubResource("status").

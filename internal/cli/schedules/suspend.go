@@ -16,12 +16,12 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// Suspend pauses a Job, or the schedule of a CronJob or ScheduledJob, and tells what it did.
+// Suspend suspends a Job, CronJob or ScheduledJob, and returns a message for the user.
 func (c *Clients) Suspend(ctx context.Context, object metav1.Object) (string, error) {
 	return c.setSuspend(ctx, object, true)
 }
 
-// Resume is the way back. A ScheduledJob that a failed run has blocked goes on as well.
+// Resume resumes a suspended object, or a ScheduledJob that a failed run has blocked.
 func (c *Clients) Resume(ctx context.Context, object metav1.Object) (string, error) {
 	scheduled, ok := object.(*stintv1.ScheduledJob)
 	if !ok || !meta.IsStatusConditionTrue(scheduled.Status.Conditions, stintv1.ConditionBlocked) {
@@ -39,10 +39,10 @@ func (c *Clients) Resume(ctx context.Context, object metav1.Object) (string, err
 	if err := c.unblock(ctx, scheduled.Name); err != nil {
 		return "", fmt.Errorf("clear the condition Blocked: %w", err)
 	}
-	return fmt.Sprintf("%sscheduledjob %s is blocked no more (%s)", done, scheduled.Name, why), nil
+	return fmt.Sprintf("%sscheduledjob %s is no longer blocked (%s)", done, scheduled.Name, why), nil
 }
 
-// unblock clears the condition that a failed run has set.
+// unblock sets the condition Blocked to False.
 func (c *Clients) unblock(ctx context.Context, name string) error {
 	return retry.RetryOnConflict(contended, func() error {
 		scheduled, err := c.scheduledJob(ctx, name)
@@ -59,7 +59,7 @@ func (c *Clients) unblock(ctx context.Context, name string) error {
 	})
 }
 
-// setSuspend writes the one field, or tells why that would mean nothing.
+// setSuspend writes spec.suspend, unless it has the value already. A finished Job is an error.
 func (c *Clients) setSuspend(ctx context.Context, object metav1.Object, suspend bool) (string, error) {
 	kind, is := suspended(object)
 	name := object.GetName()

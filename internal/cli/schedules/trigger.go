@@ -15,40 +15,40 @@ import (
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// Request is a run that somebody wants.
+// Request is a request for a run.
 type Request struct {
-	// Tag names the run; who asks for the same twice gets one. Empty for a generated one.
+	// Tag names the run: requests with the same tag are one run. Empty for a generated tag.
 	Tag string
-	// Overrides are nil where nothing is changed.
+	// Overrides are nil if nothing is overridden.
 	Overrides *stintv1.Overrides
 }
 
-// Run is a run that was asked for.
+// Run is a requested run.
 type Run struct {
 	Namespace string `json:"namespace"`
 	// Job is the name of its Job, which may not exist yet.
 	Job string `json:"job"`
-	// Kind and Name are what it is a run of.
+	// Kind and Name are those of its CronJob or ScheduledJob.
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
 	Tag  string `json:"tag"`
-	// Again: it had been asked for before.
+	// Again is set if the run had been requested before.
 	Again bool `json:"again,omitempty"`
-	// WaitsFor is what must end before it starts.
+	// WaitsFor are runs that must finish before it starts.
 	WaitsFor []string `json:"waitsFor,omitempty"`
 
-	// job is there from the beginning where it is the run of a CronJob.
+	// job is the Job of a CronJob's run, else nil.
 	job *batchv1.Job
 }
 
 // describe names the run in a sentence.
 func (r Run) describe() string { return fmt.Sprintf("run %s of %s %s", r.Tag, r.Kind, r.Name) }
 
-// String tells what became of the request.
+// String describes the run, its Job and what it waits for.
 func (r Run) String() string {
 	text := r.describe()
 	if r.Again {
-		text += " is there already"
+		text += " exists already"
 	}
 	text += ": job " + r.Job
 	if len(r.WaitsFor) > 0 {
@@ -57,7 +57,7 @@ func (r Run) String() string {
 	return text
 }
 
-// Trigger asks for a run of a CronJob or ScheduledJob.
+// Trigger requests a run of a CronJob or ScheduledJob.
 func (c *Clients) Trigger(ctx context.Context, owner metav1.Object, r Request) (Run, error) {
 	if owner.GetDeletionTimestamp() != nil {
 		return Run{}, fmt.Errorf("%s is being deleted", owner.GetName())
@@ -74,7 +74,7 @@ func (c *Clients) Trigger(ctx context.Context, owner metav1.Object, r Request) (
 	return Run{}, fmt.Errorf("%T has no runs", owner)
 }
 
-// generatedTag is short where the name of a CronJob is so long that a Job's name could not hold a longer one.
+// generatedTag returns a random tag, a shorter one if the name of the Job would otherwise be too long.
 func generatedTag(name string) string {
 	const suffix = 5
 	tag := scheduledjob.GenerateTag(rand.String(suffix))
@@ -84,7 +84,7 @@ func generatedTag(name string) string {
 	return tag
 }
 
-// NewRequest puts together what the user has written.
+// NewRequest returns the request that the user's flags and arguments describe.
 func NewRequest(tag, container string, env, args []string) (Request, error) {
 	if tag != "" && !scheduledjob.ManualTag(tag) {
 		return Request{}, inputErrorf("--tag %q: begin with a lower-case letter and go on with lower-case letters, digits "+

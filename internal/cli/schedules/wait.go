@@ -20,8 +20,8 @@ import (
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// Start waits until the run has a Job or has ended, and returns that Job. Where it is gone already, or never was, it is
-// made up from what is known of the run. Note is told what the run waits for.
+// Start waits until the run has a Job or has finished, and returns the Job. If the Job does not exist (any more), it returns one
+// that is filled in from the status of the ScheduledJob, and false. What the run waits for is passed to note.
 func (c *Clients) Start(ctx context.Context, run Run, note func(string)) (job *batchv1.Job, there bool, err error) {
 	if run.job != nil {
 		return run.job, true, nil
@@ -51,11 +51,11 @@ func (c *Clients) Start(ctx context.Context, run Run, note func(string)) (job *b
 	return c.CompleteDeleted(ctx, run, gone), false, nil
 }
 
-// deletedJobTimeout is how long the controller may take to see that a Job has gone. It needs no more than moments unless it
-// does not run.
+// deletedJobTimeout is how long the controller may take to observe that a Job was deleted. It needs much less, unless it does
+// not run.
 const deletedJobTimeout = 2 * time.Minute
 
-// CompleteDeleted completes a Job that is gone with what the status of its ScheduledJob tells of its end.
+// CompleteDeleted adds the terminal condition to a deleted Job, if the status of its ScheduledJob has the outcome.
 func (c *Clients) CompleteDeleted(ctx context.Context, run Run, job *batchv1.Job) *batchv1.Job {
 	if run.Kind != ScheduledJob {
 		return job
@@ -69,7 +69,7 @@ func (c *Clients) CompleteDeleted(ctx context.Context, run Run, job *batchv1.Job
 	return ended(job, e)
 }
 
-// ended returns the Job as it was at the end of its run.
+// ended returns the Job with the status that the finished execution implies.
 func ended(job *batchv1.Job, e *stintv1.Execution) *batchv1.Job {
 	job = job.DeepCopy()
 	condition := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue,
@@ -83,7 +83,7 @@ func ended(job *batchv1.Job, e *stintv1.Execution) *batchv1.Job {
 	return job
 }
 
-// until asks for the run until it is as wanted.
+// until reads the run from the ScheduledJob's status until wanted returns true.
 func (c *Clients) until(ctx context.Context, run Run, wanted func(*stintv1.Execution) bool) (*stintv1.Execution, error) {
 	var last *stintv1.Execution
 	err := c.persist(ctx, func(ctx context.Context) error {
@@ -94,7 +94,7 @@ func (c *Clients) until(ctx context.Context, run Run, wanted func(*stintv1.Execu
 		last = scheduledjob.Find(&owner.Status, run.Tag)
 		switch {
 		case last == nil:
-			return fmt.Errorf("%s is not listed any more: it was withdrawn, or its end has been forgotten", run.describe())
+			return fmt.Errorf("%s is not in the status any more: it was removed, or is older than the history limit", run.describe())
 		case !wanted(last):
 			return errNotYet
 		}
@@ -105,7 +105,7 @@ func (c *Clients) until(ctx context.Context, run Run, wanted func(*stintv1.Execu
 
 var errNotYet = errors.New("not yet")
 
-// persist asks, less and less often, until there is an answer. A server that does not answer is asked again.
+// persist calls ask, with growing delays, until it succeeds or fails with a lasting error.
 func (c *Clients) persist(ctx context.Context, ask func(context.Context) error) error {
 	often := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.2, Cap: time.Second, Steps: math.MaxInt32}
 	return often.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
@@ -115,17 +115,17 @@ func (c *Clients) persist(ctx context.Context, ask func(context.Context) error) 
 	})
 }
 
-// reconnect goes on with the server that has taken the place of one that is gone, if there is one yet.
+// reconnect connects to another server if the current one refuses connections and there is another.
 func (c *Clients) reconnect(ctx context.Context, err error) {
 	if c.Reconnect == nil || !utilnet.IsConnectionRefused(err) {
 		return
 	}
 	if t, err := c.Reconnect(ctx); err == nil {
-		_ = c.use(t) // what cannot be used will be found again
+		_ = c.use(t) // after an error the next call tries again
 	}
 }
 
-// lasting returns nil for an error that may pass.
+// lasting returns nil for a temporary error.
 func lasting(err error) error {
 	if errors.Is(err, errNotYet) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsTimeout(err) ||
 		utilnet.IsProbableEOF(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||

@@ -1,4 +1,4 @@
-// Package server is stint server, which serves the API on this machine.
+// Package server is the command stint server.
 package server
 
 import (
@@ -46,24 +46,25 @@ type serverFlags struct {
 	schedules   controllerflags.Schedules
 }
 
-// NewCommand makes stint server.
+// NewCommand returns the command stint server.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f serverFlags
 	cmd := &cobra.Command{
 		Use:     "server",
 		Short:   "Serve the Kubernetes API for Jobs and run them on this machine",
 		GroupID: command.GroupJobs,
-		Long: `Serve the Kubernetes API for Jobs, pods and what belongs to them, and run the pods as processes of this machine.
+		Long: `Serve the Kubernetes API for Jobs, pods and related kinds, and run the pods on this machine, from their images or, with
+--runtime process, as processes of this machine.
 
-It writes a kubeconfig into the data directory and prints how to use it. SIGTERM or Ctrl-C stops the server; pods run
-on, and the next server takes them back.`,
+It writes a kubeconfig into the data directory and prints how to use it. SIGTERM or Ctrl-C stops the server; pods keep
+running, and the next server takes them over.`,
 		Args: command.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			options, err := f.options()
 			if err != nil {
 				return err
 			}
-			// In the other terminal KUBECONFIG may be the same.
+			// KUBECONFIG may be set in the other terminal, too.
 			other := targetflags.Flags{DataDir: f.dataDir, Local: os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != ""}
 			caller := other.Caller(options.DataDir)
 			return serve(cmd.Context(), options, f.service.Verbosity, caller, streams.Out)
@@ -79,8 +80,8 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:7443", "address to serve HTTPS on")
 	f.runtime.Add(flags)
 	f.imageGC.Add(flags)
-	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
-	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
+	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not supported yet)")
+	flags.StringVar(&f.allocatable, "allocatable", "", "what all pods together may request, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.Add(flags)
 	f.maxPIDs.Add(flags)
 	f.service.Add(flags, controllerflags.Offer{All: server.Controllers})
@@ -94,7 +95,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 
 func (f *serverFlags) options() (server.Options, error) {
 	if f.criEndpoint != "" {
-		return server.Options{}, command.BadInputf("containers through CRI are not there yet: leave --cri-endpoint out")
+		return server.Options{}, command.BadInputf("containers through CRI are not supported yet: leave --cri-endpoint out")
 	}
 	if err := controllerflags.CheckAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
 		return server.Options{}, err
@@ -143,7 +144,7 @@ func (f *serverFlags) options() (server.Options, error) {
 		Controllers: f.service.Controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
 }
 
-// serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.
+// serve runs a server until a signal ends it. A second signal ends the process at once, which does not damage the store.
 func serve(ctx context.Context, o server.Options, verbosity int, caller target.Caller, out io.Writer) error {
 	command.LogLibraries(verbosity)
 	ctx, cancel := command.UntilInterrupted(ctx)
@@ -162,19 +163,19 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 		return err
 	}
 	if !onlyLocal(o.Listen) {
-		if _, err := fmt.Fprintln(out, "\nOther machines reach it too: "+whoMayWhat); err != nil {
+		if _, err := fmt.Fprintln(out, "\nOther machines can connect, too: "+whoMayWhat); err != nil {
 			return err
 		}
 	}
 	return s.Wait()
 }
 
-// shutdownTimeout is how long a server that answers may hold the data directory: it may have been told to end. Where it is slow
-// to end, the user is told which process to wait for.
+// shutdownTimeout is how long to wait for a running server to release the data directory, as it may be stopping. After that the
+// start fails with an error that names its process.
 const shutdownTimeout = 3 * time.Second
 
-// startWhenUnlocked starts a server as soon as nothing holds its data directory: a command that looks, as stint get does where no
-// server runs, ends by itself, however long it takes. A server that answers does not.
+// startWhenUnlocked starts a server as soon as no other process holds the lock of its data directory. It waits for commands that
+// read the directory, such as stint get without a server, as they end by themselves; for a server it waits shutdownTimeout.
 func startWhenUnlocked(ctx context.Context, answers func() bool, start func() (*server.Server, error)) (*server.Server, error) {
 	begun := time.Now()
 	for {
@@ -194,16 +195,16 @@ func startWhenUnlocked(ctx context.Context, answers func() bool, start func() (*
 	}
 }
 
-const whoMayWhat = "without the certificate or the token of the kubeconfig it answers nothing; who has one runs commands here."
+const whoMayWhat = "requests need the certificate or the token of the kubeconfig, with which a client can run commands here."
 
-// onlyLocal reports whether no other machine reaches what listens on the address.
+// onlyLocal reports whether the address is on the loopback interface.
 func onlyLocal(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// printUsage tells how to use the server.
+// printUsage prints how to use the server.
 func printUsage(out io.Writer, caller target.Caller, kubeconfig string) error {
 	path, err := filepath.Abs(kubeconfig)
 	if err != nil {
@@ -222,7 +223,7 @@ or, for kubectl and other clients:
   export KUBECONFIG=%s
   kubectl get jobs
 
-Ctrl-C stops the server; pods run on.
+Ctrl-C stops the server; pods keep running.
 `, config.Host, caller.Command("", "get", "jobs"), target.ShellWord(path))
 	return err
 }

@@ -22,7 +22,7 @@ func TestWhetherOtherMachinesReachAServer(t *testing.T) {
 	}
 }
 
-func TestAServerWaitsForALookToEnd(t *testing.T) {
+func TestAServerWaitsForAReadingCommandToEnd(t *testing.T) {
 	const limit = time.Minute
 	tests := map[string]struct {
 		held           time.Duration

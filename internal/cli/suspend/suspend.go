@@ -14,34 +14,33 @@ import (
 	"github.com/stint-dev/stint/internal/cli/targetflags"
 )
 
-// suspendable are the kinds that can be paused.
+// suspendable are the kinds that can be suspended.
 var suspendable = []schedules.Kind{schedules.Job, schedules.CronJob, schedules.ScheduledJob}
 
-// NewCommand makes stint suspend.
+// NewCommand returns the command stint suspend.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := suspension(streams, (*schedules.Clients).Suspend)
 	cmd.Use = "suspend NAME"
-	cmd.Short = "Pause a Job or a schedule"
-	cmd.Long = `Pause a Job: its pods end, its counts stay. Or pause the schedule of a CronJob or ScheduledJob: what becomes due
-does not run, and what runs goes on.
+	cmd.Short = "Suspend a Job or a schedule"
+	cmd.Long = `Suspend a Job: its pods are deleted, its counters stay. Or suspend a CronJob or ScheduledJob: no runs start at due
+times, and active runs continue.
 
 NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
 	return cmd
 }
 
-// NewResumeCommand makes stint resume.
+// NewResumeCommand returns the command stint resume.
 func NewResumeCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := suspension(streams, (*schedules.Clients).Resume)
 	cmd.Use = "resume NAME"
-	cmd.Short = "Let a suspended Job or a schedule go on"
-	cmd.Long = `Let a suspended Job go on, or the schedule of a CronJob or ScheduledJob. A ScheduledJob that a failed run has blocked
-is blocked no more.
+	cmd.Short = "Resume a suspended Job or schedule"
+	cmd.Long = `Resume a suspended Job, CronJob or ScheduledJob, or a ScheduledJob that a failed run has blocked.
 
 NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
 	return cmd
 }
 
-// suspension is a command that does one thing to one object and says what it did.
+// suspension returns a command that calls act with the named object and prints the message.
 func suspension(streams genericiooptions.IOStreams,
 	act func(*schedules.Clients, context.Context, metav1.Object) (string, error)) *cobra.Command {
 	var w targetflags.Flags

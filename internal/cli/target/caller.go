@@ -6,19 +6,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Caller is how the user called this command, as far as another one has to be called in the same way.
+// Caller has the flags and the namespace with which the user called this command, for the commands in its messages.
 type Caller struct {
 	// Flags choose the server, such as --data-dir /srv/stint.
 	Flags []string
-	// Namespace is that of commands that name none.
+	// Namespace is the default namespace of commands.
 	Namespace string
 }
 
-// Caller is for hints before a server is found.
+// Caller returns the caller before a server is found.
 func (o Options) Caller() Caller { return Caller{Flags: o.Flags, Namespace: metav1.NamespaceDefault} }
 
-// Command is one for the user to copy: stint with these words, in that namespace. An empty one is for commands that have
-// none.
+// Command returns a command line for the user to copy: stint with these words, in the namespace, which is empty for commands
+// without one.
 func (c Caller) Command(namespace string, words ...string) string {
 	words = append([]string{"stint"}, words...)
 	if namespace != "" && namespace != c.Namespace {
@@ -33,7 +33,7 @@ func (c Caller) Command(namespace string, words ...string) string {
 
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+"
 
-// ShellWord quotes what a shell would not take as one word.
+// ShellWord quotes a word for the shell, if necessary.
 func ShellWord(word string) string {
 	if word != "" && strings.Trim(word, plain) == "" {
 		return word

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// DefaultDataDir is where Stint keeps its data unless told otherwise.
+// DefaultDataDir is the data directory without the flag --data-dir.
 func DefaultDataDir() (string, error) {
 	if dir := os.Getenv("STINT_DATA_DIR"); dir != "" {
 		return dir, nil

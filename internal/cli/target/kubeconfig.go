@@ -31,7 +31,7 @@ func fromKubeconfig(o Options, paths []string) (*Target, error) {
 		Namespace: cmp.Or(o.Namespace, namespace), Caller: Caller{Flags: o.Flags, Namespace: namespace}}, nil
 }
 
-// someExists names what client-go would not: as with kubectl, some of the files may be missing, but not all.
+// someExists returns an error that names the files if none exists. client-go's own error does not name them.
 func someExists(o Options, paths []string) error {
 	for _, path := range paths {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

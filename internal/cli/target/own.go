@@ -14,8 +14,8 @@ import (
 
 func ownKubeconfig(dataDir string) string { return filepath.Join(dataDir, datadir.Kubeconfig) }
 
-// ownConfig takes from the kubeconfig of a data directory what a server writes there. Another one may name programs to
-// run and files to read, and a data directory may have come from elsewhere.
+// ownConfig reads the kubeconfig of a data directory, and accepts only what a server writes. A kubeconfig could name programs to
+// run and files to read, and another user may have written the data directory.
 func ownConfig(dataDir string) (*rest.Config, error) {
 	path := ownKubeconfig(dataDir)
 	text, err := datadir.ReadFile(path)
@@ -43,7 +43,7 @@ func ownConfig(dataDir string) (*rest.Config, error) {
 	}, nil
 }
 
-// isWritten reports whether nothing is set but what a server writes.
+// isWritten reports whether exactly the fields that a server writes are set.
 func isWritten(cluster clientcmdapi.Cluster, user clientcmdapi.AuthInfo) bool {
 	whole := cluster.Server != "" && len(cluster.CertificateAuthorityData) > 0 && user.Token != ""
 	plain := clientcmdapi.Cluster{Server: cluster.Server, CertificateAuthorityData: cluster.CertificateAuthorityData}
@@ -54,5 +54,5 @@ func isWritten(cluster clientcmdapi.Cluster, user clientcmdapi.AuthInfo) bool {
 }
 
 func notOurs(path string) error {
-	return fmt.Errorf("%s holds what no Stint server has written: remove it, and the next server writes it anew", path)
+	return fmt.Errorf("%s was not written by a Stint server: remove it, and the next server writes a new one", path)
 }

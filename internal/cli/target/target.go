@@ -27,12 +27,12 @@ import (
 	"github.com/stint-dev/stint/internal/store"
 )
 
-// Kind is what answers.
+// Kind is the kind of a server.
 type Kind int
 
 // The kinds of targets.
 const (
-	// Cluster is whatever a kubeconfig names.
+	// Cluster is a server that a kubeconfig names.
 	Cluster Kind = iota
 	// Local is a running server on the data directory.
 	Local
@@ -40,20 +40,20 @@ const (
 	Embedded
 )
 
-// Options say what the user asked for.
+// Options are the user's flags.
 type Options struct {
 	// Kubeconfig is the flag's value; empty leaves the choice to KUBECONFIG.
 	Kubeconfig string
 	Context    string
-	// Local is this machine, whatever KUBECONFIG says.
+	// Local ignores KUBECONFIG.
 	Local   bool
 	DataDir string
-	// Flags are those that choose the server, as they were given, for Caller.
+	// Flags are the given flags that choose the server, for Caller.
 	Flags []string
 	// Namespace is the flag's value.
 	Namespace string
-	// StartTimeout bounds the waiting for who holds the data directory: a server to answer, a look to end. It is
-	// process.DefaultStartTimeout if zero.
+	// StartTimeout limits the wait for another process that uses the data directory: for a server to be ready, or for a command
+	// to end. It is process.DefaultStartTimeout if zero.
 	StartTimeout time.Duration
 }
 
@@ -64,30 +64,30 @@ type Server interface {
 	Wait() error
 }
 
-// Start starts a server in this process that runs until ctx ends. Nil means that the command needs one that runs.
+// Start starts a server in this process that runs until ctx ends. Nil means that the command needs a running one.
 type Start func(ctx context.Context) (Server, error)
 
 // Target is an API server to talk to.
 type Target struct {
 	Kind   Kind
 	Config *rest.Config
-	// Context is the name of a cluster's.
+	// Context is the name of the context of a Cluster.
 	Context string
-	// Namespace is the one to use where an object names none.
+	// Namespace is the default namespace of objects.
 	Namespace string
-	// Caller is for hints.
+	// Caller formats commands in messages.
 	Caller Caller
 
 	stop context.CancelFunc
-	// stopped is closed when the server in this process has ended, and err tells how; nil for other servers.
+	// stopped is closed when the server in this process has stopped, with err; nil for other servers.
 	stopped chan struct{}
 	err     error
 }
 
-// ErrNoServer says that the command cannot start a server of its own.
+// ErrNoServer means that no server is running, and that the command does not start one.
 var ErrNoServer = errors.New("no Stint server is running")
 
-// Connect finds the server. Close must be called.
+// Connect finds or starts the server. The caller must call Close.
 func Connect(ctx context.Context, o Options, start Start) (*Target, error) {
 	paths := kubeconfigs(o)
 	if len(paths) == 0 && o.Context != "" {
@@ -99,8 +99,8 @@ func Connect(ctx context.Context, o Options, start Start) (*Target, error) {
 	return joinOrStart(ctx, o, start)
 }
 
-// joinOrStart uses the server that runs on the data directory, or starts one in this process. Who holds the data
-// directory is waited for: a server soon answers, a command that only looks is soon done.
+// joinOrStart uses the server that runs on the data directory, or starts one in this process. If another process holds the lock
+// of the data directory, it waits: for a server to be ready, or for a command to end.
 func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 	warnings, err := datadir.Check(o.DataDir)
 	if err != nil {
@@ -109,14 +109,14 @@ func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 	limit := cmp.Or(o.StartTimeout, process.DefaultStartTimeout)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for patience := firstAnswerTimeout; ; {
-		config, err := ask(limited, o.DataDir, patience)
+	for timeout := firstAnswerTimeout; ; {
+		config, err := ask(limited, o.DataDir, timeout)
 		if err == nil {
 			warn(warnings)
 			return &Target{Kind: Local, Config: config, Namespace: orDefault(o.Namespace), Caller: o.Caller()}, nil
 		}
 		if isSlow(err) {
-			patience *= 2
+			timeout *= 2
 		}
 		t, held, err := startUnlessHeld(ctx, o, start, err)
 		if !held {
@@ -130,15 +130,15 @@ func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 	}
 }
 
-// warn says what a server in this process would have said of the data directory.
+// warn logs the warnings about the data directory, as a server in this process would.
 func warn(warnings []string) {
 	for _, w := range warnings {
 		slog.Warn(w)
 	}
 }
 
-// startUnlessHeld starts a server in this process. Whether another one runs is for the lock on the data directory to
-// say, and never for how fast it answers. Unanswered is why the other one could not be used.
+// startUnlessHeld starts a server in this process, and reports whether another process holds the lock of the data directory. Only
+// the lock says whether another server runs, never its response time. unanswered is the error of asking the other server.
 func startUnlessHeld(ctx context.Context, o Options, start Start, unanswered error) (t *Target, held bool, err error) {
 	if start != nil {
 		t, err = embedded(ctx, o, start)
@@ -154,7 +154,7 @@ func startUnlessHeld(ctx context.Context, o Options, start Start, unanswered err
 
 func isSlow(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 
-// kubeconfigs lists the files that the user named.
+// kubeconfigs returns the kubeconfig files that the user named.
 func kubeconfigs(o Options) []string {
 	if o.Local {
 		return nil
@@ -171,7 +171,7 @@ func kubeconfigs(o Options) []string {
 	return paths
 }
 
-// isOwn reports whether the user named the very file that the server on this data directory writes.
+// isOwn reports whether the user named the kubeconfig of this data directory.
 func isOwn(paths []string, dataDir string) bool {
 	if len(paths) != 1 {
 		return false
@@ -184,21 +184,21 @@ func isOwn(paths []string, dataDir string) bool {
 	return err == nil && named == own
 }
 
-// firstAnswerTimeout is how long a server may take to answer before the lock on the data directory is asked, too: what listens
-// there may be another program. A server that is slower is asked again, with twice the time.
+// firstAnswerTimeout is how long to wait for a response before the lock of the data directory is tried, as another program may
+// listen on the port. A slow server is asked again, with twice the time.
 const firstAnswerTimeout = 3 * time.Second
 
-// errNotReady: a server is starting, or stopping.
+// errNotReady means that a server is starting or stopping.
 var errNotReady = errors.New("it answers that it is not ready")
 
-// Answers reports whether a server on the data directory answers, and is no command that only looks at it.
+// Answers reports whether a server on the data directory is ready. A command that reads the directory does not answer.
 func Answers(ctx context.Context, dataDir string) bool {
 	_, err := ask(ctx, dataDir, firstAnswerTimeout)
 	return err == nil
 }
 
-// ask returns the way to the server on the data directory if that is ready.
-func ask(ctx context.Context, dataDir string, patience time.Duration) (*rest.Config, error) {
+// ask returns the configuration for the server on the data directory if that is ready.
+func ask(ctx context.Context, dataDir string, timeout time.Duration) (*rest.Config, error) {
 	config, err := ownConfig(dataDir)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func ask(ctx context.Context, dataDir string, patience time.Duration) (*rest.Con
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/readyz", nil)
 	if err != nil {
@@ -224,7 +224,7 @@ func ask(ctx context.Context, dataDir string, patience time.Duration) (*rest.Con
 	return config, nil
 }
 
-// embedded starts a server. With ctx only its start is given up; what has started is stopped through the Target.
+// embedded starts a server in this process. ctx limits only the start; Close stops the server.
 func embedded(ctx context.Context, o Options, start Start) (*Target, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	started := context.AfterFunc(ctx, stop)
@@ -243,10 +243,10 @@ func embedded(ctx context.Context, o Options, start Start) (*Target, error) {
 	return t, nil
 }
 
-// Stopped is closed when a server in this process has ended, wanted or not. Close tells why.
+// Stopped is closed when a server in this process has stopped for any reason. Close returns its error.
 func (t *Target) Stopped() <-chan struct{} { return t.stopped }
 
-// Listens reports whether anything takes connections where the server is, sane or not. What is slow to take them listens.
+// Listens reports whether the server's address accepts connections. A timeout counts as listening.
 func (t *Target) Listens(ctx context.Context) bool {
 	address, err := url.Parse(t.Config.Host)
 	if err != nil {
@@ -280,7 +280,7 @@ func orDefault(namespace string) string {
 	return namespace
 }
 
-// Place says where the server is.
+// Place describes where the server is.
 func (t *Target) Place() string {
 	switch t.Kind {
 	case Cluster:

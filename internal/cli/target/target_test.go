@@ -145,7 +145,7 @@ func TestConnectFails(t *testing.T) {
 	}
 }
 
-func TestConnectWaitsForALookToEnd(t *testing.T) {
+func TestConnectWaitsForAReadingCommandToEnd(t *testing.T) {
 	t.Setenv("KUBECONFIG", "")
 	dir := t.TempDir()
 	tries := 0
@@ -164,7 +164,7 @@ func TestConnectWaitsForALookToEnd(t *testing.T) {
 	}
 }
 
-// serve answers as a server on the data directory does, with what answer gives it.
+// serve starts a server with this handler, and returns a data directory with its kubeconfig.
 func serve(t *testing.T, answer http.HandlerFunc) (dataDir string) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", "")
@@ -184,7 +184,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// A data directory may have come from elsewhere, with a kubeconfig that runs a program as whoever looks.
+// Another user may have written the data directory, with a kubeconfig that runs a program as the user of the command.
 func TestAKubeconfigThatNoServerHasWrittenIsNotUsed(t *testing.T) {
 	t.Setenv("KUBECONFIG", "")
 	ran := filepath.Join(t.TempDir(), "ran")
@@ -260,7 +260,7 @@ func TestConnectWaitsForAServerThatIsThere(t *testing.T) {
 	}
 }
 
-// silent does not answer before as many requests as that have been given up.
+// silent starts a server that does not answer the first requests.
 func silent(t *testing.T, requests int32) (dataDir string) {
 	var asked atomic.Int32
 	return serve(t, func(_ http.ResponseWriter, r *http.Request) {

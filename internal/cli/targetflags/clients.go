@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-// Clients finds a server that runs.
+// Clients connects to a running server.
 func (w *Flags) Clients(ctx context.Context, streams genericiooptions.IOStreams) (*schedules.Clients, error) {
 	t, err := w.Connect(ctx, nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func (w *Flags) Clients(ctx context.Context, streams genericiooptions.IOStreams)
 	return clients, nil
 }
 
-// Complete offers the names of what there is.
+// Complete returns the completion of an object's name.
 func (w *Flags) Complete(among []schedules.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		clients, err := w.Clients(cmd.Context(), genericiooptions.NewTestIOStreamsDiscard())

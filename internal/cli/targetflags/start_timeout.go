@@ -9,13 +9,13 @@ import (
 	"github.com/stint-dev/stint/internal/node/process"
 )
 
-// StartTimeout is the flag that bounds how long Stint waits for its own parts.
+// StartTimeout is the flag --start-timeout, which limits how long a command waits for other processes of Stint.
 type StartTimeout time.Duration
 
-// Add shows the default.
+// Add defines the flag.
 func (s *StartTimeout) Add(flags *pflag.FlagSet) {
 	flags.DurationVar((*time.Duration)(s), "start-timeout", process.DefaultStartTimeout,
-		"how long to wait for the host process to start, and for another stint to answer or to let go of the data directory")
+		"how long to wait for the host process to start, and for another stint process to be ready or to release the data directory")
 }
 
 // Checked returns the timeout.

@@ -1,4 +1,4 @@
-// Package targetflags has the flags that choose a server, and finds it.
+// Package targetflags has the flags that choose a server, and connects to it.
 package targetflags
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/server"
 )
 
-// Flags holds the flags that choose a server.
+// Flags are the flags that choose a server.
 type Flags struct {
 	kubeconfig string
 	context    string
@@ -26,22 +26,22 @@ type Flags struct {
 	start      StartTimeout
 }
 
-// Add adds the flags of a command that asks a server.
+// Add defines the flags.
 func (w *Flags) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&w.kubeconfig, "kubeconfig", "", "file that names a cluster (default $KUBECONFIG; else this machine)")
+	flags.StringVar(&w.kubeconfig, "kubeconfig", "", "kubeconfig file of a cluster (default $KUBECONFIG; else this machine)")
 	flags.StringVar(&w.context, "context", "", "context of the kubeconfig")
-	flags.BoolVar(&w.Local, "local", false, "this machine, whatever $KUBECONFIG says")
-	flags.StringVarP(&w.Namespace, "namespace", "n", "", "namespace of objects that name none (default \"default\")")
+	flags.BoolVar(&w.Local, "local", false, "use this machine and ignore $KUBECONFIG")
+	flags.StringVarP(&w.Namespace, "namespace", "n", "", "namespace of objects without one (default \"default\")")
 	AddDataDir(flags, &w.DataDir)
 	w.start.Add(flags)
 }
 
-// AddDataDir adds the flag of a command that works on a data directory.
+// AddDataDir defines the flag --data-dir.
 func AddDataDir(flags *pflag.FlagSet, dir *string) {
 	flags.StringVar(dir, "data-dir", "", "where Stint keeps its data (default $STINT_DATA_DIR, else ~/.local/share/stint)")
 }
 
-// Options fills in the defaults.
+// Options checks the flags and fills in the defaults.
 func (w *Flags) Options() (target.Options, error) {
 	dir, err := AbsoluteDataDir(w.DataDir)
 	if err != nil {
@@ -61,12 +61,12 @@ func (w *Flags) Options() (target.Options, error) {
 		StartTimeout: timeout, Flags: w.given(dir)}, nil
 }
 
-// Caller is how other commands find the same server.
+// Caller returns the caller for commands that find the same server.
 func (w *Flags) Caller(dataDir string) target.Caller {
 	return target.Options{Flags: w.given(dataDir)}.Caller()
 }
 
-// given are the flags that choose the server, for commands that are to find it from any directory.
+// given returns the given flags that choose the server, with absolute paths, so that they work in any directory.
 func (w *Flags) given(dataDir string) []string {
 	var flags []string
 	if path, err := filepath.Abs(w.kubeconfig); w.kubeconfig != "" && err == nil {
@@ -84,7 +84,7 @@ func (w *Flags) given(dataDir string) []string {
 	return flags
 }
 
-// Connect finds the server. Start makes one on the data directory where none runs; nil makes none.
+// Connect connects to the server. start starts one on the data directory if none runs; nil starts none.
 func (w *Flags) Connect(ctx context.Context, start func(server.Options) target.Start) (*target.Target, error) {
 	options, err := w.Options()
 	if err != nil {
@@ -102,7 +102,8 @@ func (w *Flags) Connect(ctx context.Context, start func(server.Options) target.S
 	return t, err
 }
 
-// AbsoluteDataDir is absolute, because the host process and the containers work elsewhere.
+// AbsoluteDataDir returns the data directory as an absolute path, as the host process and the containers have other working
+// directories.
 func AbsoluteDataDir(dir string) (string, error) {
 	if dir == "" {
 		var err error

@@ -1,4 +1,4 @@
-// Package trigger is stint trigger, which asks for a run of a CronJob or ScheduledJob.
+// Package trigger is stint trigger, which requests a run of a CronJob or ScheduledJob.
 package trigger
 
 import (
@@ -30,21 +30,21 @@ type triggerFlags struct {
 	format    string
 }
 
-// NewCommand makes stint trigger.
+// NewCommand returns the command stint trigger.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f triggerFlags
 	cmd := &cobra.Command{
 		Use:     "trigger NAME [-- ARG…]",
 		Short:   "Run a CronJob or ScheduledJob now",
 		GroupID: command.GroupJobs,
-		Long: `Run a CronJob or ScheduledJob now, whatever its schedule says. The run obeys the concurrency policy: where it has to
-wait for another one, that is said.
+		Long: `Start a run of a CronJob or ScheduledJob now, independent of its schedule. The run obeys the concurrency policy: if it
+must wait for another run, the output says so.
 
-NAME may be KIND/NAME: cronjob/… (cj), scheduledjob/… (sj). What follows -- replaces the args of the container, and
---env adds variables, for this run only. A run with a --tag is started once, however often it is asked for.
+NAME may be KIND/NAME: cronjob/… (cj), scheduledjob/… (sj). The words after -- replace the args of the container, and
+--env sets variables, for this run only. Requests with the same --tag are one run.
 
-Exit status: 0 if the run was asked for; with --wait if it completed. 1 if it failed, 2 for bad input, 130 after Ctrl-C,
-which leaves the run alone.`,
+Exit status: 0 if the run was requested; with --wait if it completed. 1 if it failed, 2 for bad input, 130 after Ctrl-C,
+which does not stop the run.`,
 		Example: `  stint trigger nightly
   stint trigger nightly --wait --env DRY_RUN=1
   stint trigger sj/report --tag march -- --month 3`,
@@ -59,21 +59,21 @@ which leaves the run alone.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.env, "env", nil, "NAME=VALUE for the environment of this run; repeatable")
-	flags.StringVar(&f.container, "container", "", "container that --env and args are for (default: env for all, args for the first)")
+	flags.StringArrayVar(&f.env, "env", nil, "NAME=VALUE to set in the environment of this run; repeatable")
+	flags.StringVar(&f.container, "container", "", "container that --env and args apply to (default: env to all, args to the first)")
 	flags.StringVar(&f.tag, "tag", "", "name of the run; its Job is called NAME-TAG (default: a generated one)")
-	flags.BoolVar(&f.wait, "wait", false, "show progress and logs until the run has ended, and exit as it did")
-	flags.StringVarP(&f.format, "output", "o", "", "json: JSON for programs, with --wait one object a line; name: the name of the Job")
+	flags.BoolVar(&f.wait, "wait", false, "show progress and logs until the run has finished; the exit status is that of the run")
+	flags.StringVarP(&f.format, "output", "o", "", "json: JSON for programs, with --wait one object per line; name: the name of the Job")
 	f.Add(flags)
 	return cmd
 }
 
-// oneBeforeDash demands a name, and args where there is a --.
+// oneBeforeDash demands one name, and args after -- if it is given.
 func oneBeforeDash(cmd *cobra.Command, args []string) error {
 	before := cmd.ArgsLenAtDash()
 	switch {
 	case before < 0 && len(args) > 1:
-		return command.BadInputf("%s takes one name, not %q: put args of the run behind --", cmd.CommandPath(), args[1])
+		return command.BadInputf("%s takes one name, not %q: put args of the run after --", cmd.CommandPath(), args[1])
 	case before < 0 && len(args) == 1, before == 1 && len(args) > 1:
 		return nil
 	case before > 1:
@@ -86,7 +86,7 @@ func oneBeforeDash(cmd *cobra.Command, args []string) error {
 
 func (f *triggerFlags) request(args []string) (schedules.Request, error) {
 	if !slices.Contains([]string{"", "json", "name"}, f.format) {
-		return schedules.Request{}, command.BadInputf("-o %s is not there: use json or name", f.format)
+		return schedules.Request{}, command.BadInputf("-o %s is not supported: use json or name", f.format)
 	}
 	if f.wait && f.format == "name" {
 		return schedules.Request{}, command.BadInputf("--wait and -o name exclude each other: leave one out")
@@ -109,7 +109,7 @@ func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOS
 	}
 	say := streams.Out
 	if f.wait && f.format == "" {
-		say = streams.ErrOut // standard output is for the run's own
+		say = streams.ErrOut // standard output is for the logs of the run
 	}
 	if err := f.tell(say, asked); err != nil || !f.wait {
 		return err
@@ -118,7 +118,7 @@ func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOS
 	return w.follow(ctx)
 }
 
-// tell says what was asked for.
+// tell prints the requested run.
 func (f *triggerFlags) tell(out io.Writer, r schedules.Run) (err error) {
 	switch f.format {
 	case "name":

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/targetflags"
 )
 
-// waiting is for the end of a run that was asked for.
+// waiting follows a requested run to its end.
 type waiting struct {
 	targetflags.Flags
 	clients *schedules.Clients
@@ -24,7 +24,7 @@ type waiting struct {
 	stdout  io.Writer
 }
 
-// follow waits for the run's Job, and then for the Job's end.
+// follow waits for the run's Job, and then until the Job has finished.
 func (w *waiting) follow(ctx context.Context) error {
 	options, err := w.Options()
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *waiting) follow(ctx context.Context) error {
 	}, w.clients.Target(), job)
 }
 
-// start returns the Job once there is one, and whether it is there still.
+// start waits for the Job, and reports whether it still exists.
 func (w *waiting) start(ctx context.Context, interrupts <-chan os.Signal) (*batchv1.Job, bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,12 +67,12 @@ func (w *waiting) start(ctx context.Context, interrupts <-chan os.Signal) (*batc
 	case <-interrupts:
 		cancel()
 		<-started
-		w.out.Note("the run is not withdrawn; its job will be " + w.run.Job)
+		w.out.Note("the run is still pending; its job will be " + w.run.Job)
 		return nil, false, run.ErrInterrupted
 	}
 }
 
-// conclude tells the end of a run whose Job is not there to be followed.
+// conclude shows the outcome of a run whose Job no longer exists.
 func (w *waiting) conclude(job *batchv1.Job) error {
 	result := output.Result{Job: output.Job{Namespace: job.Namespace, Name: job.Name}, Outcome: output.Deleted}
 	err := run.ErrFailed

@@ -20,8 +20,7 @@ import (
 	"github.com/stint-dev/stint/internal/server"
 )
 
-// Exit carries the end of one of kubectl's commands, which would exit by themselves, past the server that must be
-// stopped first.
+// Exit is the panic value and the error that replace the exit of kubectl's commands, as an embedded server must be stopped first.
 type Exit struct {
 	Text string
 	Code int
@@ -29,7 +28,7 @@ type Exit struct {
 
 func (v Exit) Error() string { return v.Text }
 
-// Recover turns the end of a verb into an error.
+// Recover turns a panic with an Exit into an error.
 func Recover(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -40,7 +39,7 @@ func Recover(err *error) {
 	}
 }
 
-// NewCommands returns kubectl's verbs: the one that is asked for in full, the others by name.
+// NewCommands returns kubectl's commands: the one that args name in full, the others with their names only.
 func NewCommands(args []string, streams genericiooptions.IOStreams) []*cobra.Command {
 	asked := firstWord(args)
 	var commands []*cobra.Command
@@ -56,7 +55,7 @@ func NewCommands(args []string, streams genericiooptions.IOStreams) []*cobra.Com
 	return commands
 }
 
-// firstWord is the first argument that is no flag.
+// firstWord returns the first argument that is not a flag.
 func firstWord(args []string) string {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") {
@@ -88,8 +87,8 @@ func verbCommand(v Verb, streams genericiooptions.IOStreams) *cobra.Command {
 	return cmd
 }
 
-// offline starts what a verb needs to look at the data directory of a server that does not run. Deleting takes the
-// controllers, and the node to end pods that have outlived their server; it begins no others.
+// offline returns a function that starts a server for a verb if none runs. Deleting needs the controllers, and the node to
+// stop running pods; the node is cordoned, so that it starts none.
 func offline(v Verb) func(server.Options) target.Start {
 	switch {
 	case v.Needs == NeedsServer:
@@ -105,7 +104,7 @@ func offline(v Verb) func(server.Options) target.Start {
 	return embedded.ReadOnlyServer
 }
 
-// closeAfter has the command, and those below it, stop the server they started whichever way they end.
+// closeAfter makes the command and its subcommands stop the server that they have started, however they end.
 func closeAfter(cmd *cobra.Command, connection *Connection, out io.Writer) {
 	if act := cmd.Run; act != nil {
 		cmd.Run = nil

@@ -16,15 +16,15 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-// Connection finds the server when a command first asks for it: --help needs none.
+// Connection connects to the server when a command first needs it: --help does not.
 type Connection struct {
 	// Find connects; it is called once.
 	Find func(context.Context) (*target.Target, error)
-	// Where is what Find goes by.
+	// Where returns the options of Find.
 	Where func() (target.Options, error)
-	// Warn prints what the server warns of.
+	// Warn prints the server's warnings.
 	Warn rest.WarningHandler
-	// NamespaceGiven: the user named a namespace, so objects in others are refused.
+	// NamespaceGiven reports whether the user gave -n, so that objects of other namespaces are refused.
 	NamespaceGiven func() bool
 
 	lifeOnce sync.Once
@@ -43,7 +43,7 @@ type Connection struct {
 
 var _ genericclioptions.RESTClientGetter = &Connection{}
 
-// context ends with Close, which gives up a search that is under way.
+// context returns a context that Close cancels, and with it a running Find.
 func (c *Connection) context() context.Context {
 	c.lifeOnce.Do(func() { c.life, c.end = context.WithCancel(context.Background()) })
 	return c.life
@@ -59,7 +59,7 @@ func (c *Connection) connect() (*target.Target, error) {
 	return c.target, c.err
 }
 
-// Inside reaches the server that connecting has started in this process; nil if there is none.
+// Inside returns the configuration for the server in this process; nil if there is none.
 func (c *Connection) Inside() *rest.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *Connection) Inside() *rest.Config {
 	return rest.CopyConfig(c.target.Config)
 }
 
-// Kind is what answers, once there is a connection.
+// Kind returns the kind of the server, once connected.
 func (c *Connection) Kind() target.Kind {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *Connection) Kind() target.Kind {
 	return c.target.Kind
 }
 
-// Caller is for hints, once there is a connection.
+// Caller returns the target's caller, once connected.
 func (c *Connection) Caller() target.Caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +89,7 @@ func (c *Connection) Caller() target.Caller {
 	return c.target.Caller
 }
 
-// Close stops what connecting started. There is no connecting after it.
+// Close stops a server in this process. The connection cannot be used afterwards.
 func (c *Connection) Close() error {
 	c.context()
 	c.end()
@@ -118,7 +118,7 @@ func (c *Connection) ToRESTConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// ToDiscoveryClient implements RESTClientGetter. A command asks a few times for the same.
+// ToDiscoveryClient implements RESTClientGetter. The client caches responses, as commands repeat requests.
 func (c *Connection) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {
 	c.discoverOnce.Do(func() {
 		config, err := c.ToRESTConfig()
@@ -153,7 +153,7 @@ func (c *Connection) ToRawKubeConfigLoader() clientcmd.ClientConfig {
 	return &loader{c}
 }
 
-// loader answers as a kubeconfig would, for a server that may have none.
+// loader is a clientcmd.ClientConfig for a server that may have no kubeconfig.
 type loader struct{ *Connection }
 
 func (l *loader) ClientConfig() (*rest.Config, error) { return l.ToRESTConfig() }

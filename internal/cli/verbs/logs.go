@@ -19,13 +19,13 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// attemptFlags choose an attempt at a Job's work.
+// attemptFlags are the flags that choose an attempt.
 var attemptFlags = []string{"index", "attempt", "pod"}
 
-// otherPods are flags of kubectl that mean several pods or containers.
+// otherPods are kubectl's flags for several pods or containers.
 var otherPods = []string{"selector", "all-pods", "all-containers", "prefix"}
 
-// logsCommand is kubectl's command, which learns of the attempts of Jobs.
+// logsCommand is kubectl's command, with flags for the attempts of Jobs.
 type logsCommand struct {
 	*logs.LogsOptions
 	connection *Connection
@@ -43,25 +43,25 @@ func newLogs(connection *Connection, f cmdutil.Factory, streams genericiooptions
 		DisableFlagsInUseLine: true,
 		Long: plain.Long + `
 
-Of a Job with several pods it prints the logs of all, each line with the pod's name before it, and with -f those of the pods
-to come until the Job has ended.
+If a Job has several pods, the logs of all of them are printed, each line prefixed with the pod's name; with -f new pods are
+followed as well, until the Job has finished.
 
-With --index, --attempt or --pod: the log of one attempt at a Job's work. A Stint server has it though the pod is gone,
-for as long as the Job exists and --keep-logs allows.`,
+With --index, --attempt or --pod: the log of one attempt. stint server keeps it after the pod is deleted, as long as the
+Job exists and --keep-logs allows.`,
 		Example: plain.Example + `
 
-  # What the second attempt at index 17 of a Job printed, though its pod is gone
+  # The log of the second attempt of index 17 of a Job, even if its pod is deleted
   kubectl logs simulate --index 17 --attempt 2
 
-  # What the last attempts at several indexes printed
+  # The logs of the last attempts of several indexes
   kubectl logs simulate --index 0-3,17`,
 		ValidArgsFunction: plain.ValidArgsFunction,
 		RunE:              c.run,
 	}
 	c.AddFlags(cmd)
-	cmd.Flags().StringVar(&c.index, "index", "", "Completion indexes of a Job whose logs are wanted, such as 17 or 0-3,17")
-	cmd.Flags().Int64Var(&c.attempt, "attempt", 0, "Which attempt of a Job, index or pod, from 1; new pods and restarts of containers count alike. Defaults to the last.")
-	cmd.Flags().StringVar(&c.pod, "pod", "", "Pod of a Job, there or not, whose log is wanted")
+	cmd.Flags().StringVar(&c.index, "index", "", "Completion indexes of a Job, such as 17 or 0-3,17")
+	cmd.Flags().Int64Var(&c.attempt, "attempt", 0, "Attempt of a Job, index or pod, from 1; new pods and restarts of containers both count. Defaults to the last.")
+	cmd.Flags().StringVar(&c.pod, "pod", "", "Pod of a Job, which may be deleted")
 	return cmd
 }
 
@@ -86,7 +86,7 @@ func (c *logsCommand) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// completeJob takes a name that is no pod's for a Job's.
+// completeJob uses the Job of that name, as there is no such pod.
 func (c *logsCommand) completeJob(cmd *cobra.Command, args []string, noPod error) error {
 	client, err := c.client()
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *logsCommand) logOfAttempt(cmd *cobra.Command, args []string) error {
 	return cliresults.Refused(err)
 }
 
-// attemptOptions are kubectl's, but for --previous: an attempt before the last is chosen otherwise.
+// attemptOptions returns kubectl's options without --previous, which is part of the AttemptQuery.
 func (c *logsCommand) attemptOptions() (*corev1.PodLogOptions, error) {
 	options, err := c.ToLogOptions()
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *logsCommand) attemptOptions() (*corev1.PodLogOptions, error) {
 	return options, nil
 }
 
-// longestPause is that between two looks at whether an attempt that is to be followed has begun.
+// longestPause is the longest time between two checks whether an attempt to follow has started.
 const longestPause = 10 * time.Second
 
 func (c *logsCommand) printLog(ctx context.Context, client *cliresults.Client, name string, choice results.AttemptQuery, options *corev1.PodLogOptions) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-// follow prints the logs of all pods of a Job, those to come included, until it has ended.
+// follow prints the logs of all pods of a Job, new ones included, until it has finished.
 func (c *logsCommand) follow(ctx context.Context, t *target.Target, job *batchv1.Job) error {
 	options, err := c.connection.Where()
 	if err != nil {
@@ -21,12 +21,12 @@ func (c *logsCommand) follow(ctx context.Context, t *target.Target, job *batchv1
 		return logsOnly{output.NewPlain(c.Out, c.ErrOut, false)}
 	}}, t, job)
 	if errors.Is(err, run.ErrFailed) {
-		return nil // the logs are whole
+		return nil // the logs are complete
 	}
 	return err
 }
 
-// logsOnly leaves out what is not in the logs, but for remarks on why they may not be whole.
+// logsOnly shows logs, and notes about logs that may be incomplete.
 type logsOnly struct{ *output.Plain }
 
 func (logsOnly) Start(output.Job, output.How) {}

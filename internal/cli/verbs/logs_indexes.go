@@ -10,10 +10,10 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// mostLogs bounds the indexes that are asked for at once: each is a request.
+// mostLogs bounds the indexes of one command: each is a request.
 const mostLogs = 100_000
 
-// parseIndexes reads completion indexes as status.completedIndexes has them, such as 17 or 0-3,17.
+// parseIndexes parses completion indexes in the format of status.completedIndexes, such as 17 or 0-3,17.
 func parseIndexes(text string, job *batchv1.Job) ([]int64, error) {
 	if ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) != batchv1.IndexedCompletion {
 		return nil, fmt.Errorf("job %s has no indexes: leave --index out", job.Name)

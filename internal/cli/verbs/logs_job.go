@@ -22,7 +22,7 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// limits are flags that bound what is shown of a log.
+// limits are flags with which the command follows only existing pods.
 var limits = []string{"tail", "since", "since-time", "limit-bytes", "container", "timestamps", "previous"}
 
 // jobLogs prints several logs of a Job.
@@ -33,7 +33,7 @@ type jobLogs struct {
 	options *corev1.PodLogOptions
 }
 
-// logsOfJob prints the logs of a Job's pods, unless it is for kubectl's own code: that of the one pod there is.
+// logsOfJob prints the logs of a Job's pods. It returns false if kubectl's own code is to print the log of a single pod.
 func (c *logsCommand) logsOfJob(cmd *cobra.Command, job *batchv1.Job, args []string) (done bool, err error) {
 	client, err := c.client()
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *logsCommand) logsOfJob(cmd *cobra.Command, job *batchv1.Job, args []str
 	}
 	all, _, err := client.Results(cmd.Context(), job)
 	if err != nil {
-		return false, nil //nolint:nilerr // kubectl's code asks for less
+		return false, nil //nolint:nilerr // kubectl's code needs fewer rights
 	}
 	t, err := c.connection.connect()
 	if err != nil {
@@ -71,26 +71,27 @@ func (c *logsCommand) logsOfJob(cmd *cobra.Command, job *batchv1.Job, args []str
 	return false, nil
 }
 
-// tellSuspended says why nothing comes.
+// tellSuspended prints that the Job is suspended, if it is.
 func (c *logsCommand) tellSuspended(job *batchv1.Job, none error) {
 	if ptr.Deref(job.Spec.Suspend, false) {
 		fmt.Fprintln(c.ErrOut, none)
 	}
 }
 
-// followJob leaves to kubectl's code what is bounded by flags: that follows the pods that are there.
+// followJob follows the logs of a Job. With one of the flags in limits it returns false: kubectl's code then follows the existing
+// pods.
 func (c *logsCommand) followJob(cmd *cobra.Command, t *target.Target, job *batchv1.Job, pods int) (done bool, err error) {
 	if !slices.ContainsFunc(limits, cmd.Flags().Changed) {
 		return true, c.follow(cmd.Context(), t, job)
 	}
 	if pods > 1 {
-		fmt.Fprintf(c.ErrOut, "following the %d pods that are there; without further flags those to come are followed, too\n", pods)
+		fmt.Fprintf(c.ErrOut, "following the %d existing pods; without further flags new pods are followed, too\n", pods)
 		c.AllPods, c.Prefix, c.MaxFollowConcurrency = true, true, pods
 	}
 	return false, nil
 }
 
-// podsOf are the names of all pods that a Job has had, as far as is known, in the order of the indexes, else of the starts.
+// podsOf returns the names of all known pods of a Job, ordered by index, else by start time.
 func podsOf(all *stintv1.JobResults) (pods []string) {
 	for i := range all.Items {
 		for _, earlier := range all.Items[i].Earlier {
@@ -101,7 +102,7 @@ func podsOf(all *stintv1.JobResults) (pods []string) {
 	return pods
 }
 
-// noPods says why there is nothing to print, and what helps.
+// noPods is the error for a Job without pods, with a command that helps.
 func noPods(t *target.Target, job *batchv1.Job) error {
 	if ptr.Deref(job.Spec.Suspend, false) {
 		return fmt.Errorf("job %s is suspended and has no pods: %s", job.Name, t.Caller.Command(job.Namespace, "resume", job.Name))
@@ -110,7 +111,7 @@ func noPods(t *target.Target, job *batchv1.Job) error {
 }
 
 func (l jobLogs) ofPods(ctx context.Context, pods []string) error {
-	l.options.Follow = false // they have all ended, or there is no server to end them
+	l.options.Follow = false // all have terminated, or no server runs them
 	var choices []labelled
 	for _, pod := range pods {
 		choices = append(choices, labelled{pod, results.AttemptQuery{Pod: pod, Previous: l.Previous}})
@@ -130,13 +131,13 @@ func (l jobLogs) ofIndexes(ctx context.Context, indexes []int64, choice results.
 	return l.print(ctx, choices)
 }
 
-// labelled is a log with what goes before its lines.
+// labelled is a log with the prefix of its lines.
 type labelled struct {
 	label  string
 	choice results.AttemptQuery
 }
 
-// print goes on where a log cannot be read, and says so.
+// print prints the logs. If one cannot be read, it prints the error and continues.
 func (l jobLogs) print(ctx context.Context, choices []labelled) error {
 	missing := 0
 	for _, c := range choices {
@@ -161,12 +162,12 @@ func (l jobLogs) print(ctx context.Context, choices []labelled) error {
 	return nil
 }
 
-// writeError is one of the output, after which there is no use in going on.
+// writeError is an error of the output, after which print stops.
 type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// printLines prints each line with the label before it, and ends the last one.
+// printLines prints each line with the label as prefix, and adds a missing newline at the end.
 func printLines(ctx context.Context, request rest.ResponseWrapper, label string, out io.Writer) error {
 	body, err := request.Stream(ctx)
 	if err != nil {

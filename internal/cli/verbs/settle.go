@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	// podDeletionTimeout is how long pods may take to go, beyond their grace period, while no other goes. What holds them is said
-	// long before, so it may be longer than the slowest machine takes.
+	// podDeletionTimeout is how long to wait, after the grace period, for the next pod to be gone. It is longer than the slowest
+	// machine needs; finalizers are reported long before.
 	podDeletionTimeout = 2 * time.Minute
-	// finalizerNoticeDelay is how long deleting takes until it is said what holds what was deleted.
+	// finalizerNoticeDelay is when a deletion that still waits reports finalizers.
 	finalizerNoticeDelay = 5 * time.Second
-	// namesShown bounds the objects that are told of by name.
+	// namesShown bounds the objects that are listed by name.
 	namesShown = 5
 )
 
-// waitForPodsAfter has a deletion that started its own server wait for the pods that go with what it deleted: a Job is gone
-// before its pods are, and after this command nobody would end them. --wait=false leaves them to the next server.
-// Meanwhile it says what holds what does not go.
+// waitForPodsAfter makes stint delete, if it has started its own server, wait for the pods of deleted Jobs: they may be deleted
+// after their Job, and without a server no process stops them. --wait=false leaves them to the next server. While it waits it
+// reports finalizers.
 func waitForPodsAfter(cmd *cobra.Command, connection *Connection, status io.Writer) {
 	act := cmd.Run
 	cmd.Run = func(cmd *cobra.Command, args []string) {
@@ -46,18 +46,18 @@ func waitForPodsAfter(cmd *cobra.Command, connection *Connection, status io.Writ
 		client, err := unlimited(config)
 		cmdutil.CheckErr(err)
 		if err := waitForPods(ctx, client, status, podDeletionTimeout); err != nil {
-			cmdutil.CheckErr(fmt.Errorf("%w; to go on ending them: %s", err, connection.Caller().Command("", "server")))
+			cmdutil.CheckErr(fmt.Errorf("%w; to continue: %s", err, connection.Caller().Command("", "server")))
 		}
 	}
 }
 
-// unlimited asks a server in this process, which knows best what it can take.
+// unlimited returns a client without a rate limit, for a server in this process.
 func unlimited(config *rest.Config) (kubernetes.Interface, error) {
 	config.QPS = -1
 	return kubernetes.NewForConfig(config)
 }
 
-// printFinalizers says which finalizers keep what is being deleted; they may be there for ever.
+// printFinalizers prints which finalizers keep deleted objects, as they may never be removed.
 func printFinalizers(ctx context.Context, config *rest.Config, status io.Writer) {
 	if config == nil || ctx.Err() != nil {
 		return
@@ -68,7 +68,7 @@ func printFinalizers(ctx context.Context, config *rest.Config, status io.Writer)
 	}
 	held, err := withFinalizers(ctx, client)
 	if err == nil && len(held) > 0 {
-		_, _ = fmt.Fprintf(status, "waiting for %s; Ctrl-C ends the waiting\n", few(held))
+		_, _ = fmt.Fprintf(status, "waiting for %s; Ctrl-C stops waiting\n", few(held))
 	}
 }
 
@@ -96,11 +96,11 @@ func appendHeld(held []string, kind string, object metav1.Object) []string {
 	if object.GetDeletionTimestamp() == nil || len(object.GetFinalizers()) == 0 {
 		return held
 	}
-	return append(held, fmt.Sprintf("%s %s/%s, which the finalizer %s holds", kind, object.GetNamespace(), object.GetName(),
+	return append(held, fmt.Sprintf("%s %s/%s (finalizer %s)", kind, object.GetNamespace(), object.GetName(),
 		strings.Join(object.GetFinalizers(), ", ")))
 }
 
-// few shows the first of many.
+// few joins the first texts, and counts the others.
 func few(texts []string) string {
 	if more := len(texts) - namesShown; more > 0 {
 		texts = append(slices.Clone(texts[:namesShown]), fmt.Sprintf("%d more", more))
@@ -108,7 +108,7 @@ func few(texts []string) string {
 	return strings.Join(texts, "; ")
 }
 
-// waitForPods returns when no pod is on its way out, or when for too long none has gone.
+// waitForPods waits until there are no more terminating pods. It fails if none is gone within the longest grace period plus slack.
 func waitForPods(ctx context.Context, client kubernetes.Interface, status io.Writer, slack time.Duration) error {
 	told, last, wentAt := false, 0, time.Now()
 	return wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -118,7 +118,7 @@ func waitForPods(ctx context.Context, client kubernetes.Interface, status io.Wri
 		}
 		if len(pods) > 0 && !told {
 			told = true
-			_, _ = fmt.Fprintln(status, "waiting for pods to end within their grace period")
+			_, _ = fmt.Fprintln(status, "waiting for pods to terminate within their grace period")
 		}
 		if len(pods) < last {
 			wentAt = time.Now()
@@ -131,7 +131,7 @@ func waitForPods(ctx context.Context, client kubernetes.Interface, status io.Wri
 	})
 }
 
-// longestGrace is the time that the pods have to end.
+// longestGrace is the longest grace period of the pods.
 func longestGrace(pods []*corev1.Pod) time.Duration {
 	var longest int64
 	for _, pod := range pods {
@@ -154,12 +154,12 @@ func stillThere(pods []*corev1.Pod) error {
 		}
 		names = append(names, name)
 	}
-	return errors.New("still there: " + few(names))
+	return errors.New("still terminating: " + few(names))
 }
 
-// terminatingPods lists the pods that are being deleted or will be, since their Job is gone.
+// terminatingPods returns the pods that are being deleted, or will be because their Job is gone.
 func terminatingPods(ctx context.Context, client kubernetes.Interface) ([]*corev1.Pod, error) {
-	// Pods first: a pod is never there before its Job.
+	// List pods first: a pod in this list was created after its Job, so a Job that is missing in the later list is gone.
 	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func terminatingPods(ctx context.Context, client kubernetes.Interface) ([]*corev
 	return leaving, nil
 }
 
-// ownedByNone reports whether the pod belongs to a Job that is not there.
+// ownedByNone reports whether the pod belongs to a Job that does not exist.
 func ownedByNone(pod *corev1.Pod, there map[types.UID]bool) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.Kind == "Job" && !there[owner.UID]

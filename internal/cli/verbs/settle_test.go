@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// heldPod is one that is being deleted and does not go; with the server that has it.
+// heldPod starts a server with a deleted pod that a finalizer keeps.
 func heldPod(t *testing.T) (*server.Server, kubernetes.Interface) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -49,13 +49,13 @@ func heldPod(t *testing.T) (*server.Server, kubernetes.Interface) {
 func TestDeletionDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	s, client := heldPod(t)
 	err := waitForPods(t.Context(), client, io.Discard, time.Millisecond)
-	want := "still there: pod default/held (finalizer example.com/hold)"
+	want := "still terminating: pod default/held (finalizer example.com/hold)"
 	if err == nil || err.Error() != want {
 		t.Errorf("the deletion ended with %v", err)
 	}
 	var said bytes.Buffer
 	printFinalizers(t.Context(), s.RESTConfig(), &said)
-	want = "waiting for pod default/held, which the finalizer example.com/hold holds; Ctrl-C ends the waiting\n"
+	want = "waiting for pod default/held (finalizer example.com/hold); Ctrl-C stops waiting\n"
 	if diff := cmp.Diff(want, said.String()); diff != "" {
 		t.Error(diff)
 	}

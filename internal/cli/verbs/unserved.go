@@ -6,7 +6,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-// kubectl takes a kind that it does not find for one that a CustomResourceDefinition is missing of. Stint has none.
+// For a kind that is not served, kubectl's error asks to install a CustomResourceDefinition. Stint does not serve these.
 var (
 	noMatch = regexp.MustCompile(`(?m)^(?:error: )?resource mapping not found for name: "([^"]*)" namespace: "[^"]*" from "([^"]*)": ` +
 		`no matches for kind "([^"]+)" in version "([^"]+)"\nensure CRDs are installed first`)
@@ -14,7 +14,7 @@ var (
 		`the server could not find the requested resource.*`)
 )
 
-// aboutUnserved words what kubectl says of kinds that the server of this machine does not have.
+// aboutUnserved replaces kubectl's errors about kinds that the server on this machine does not serve.
 func aboutUnserved(text string, kind target.Kind) string {
 	if kind == target.Cluster {
 		return text

@@ -1,5 +1,5 @@
-// Package verbs builds kubectl's own commands into stint. They talk to whatever stint talks to: the cluster of a
-// kubeconfig, the server on the data directory, or, for looking at what was, a server inside this process.
+// Package verbs builds kubectl's own commands into stint. They connect to the cluster of a kubeconfig, to the server on the data
+// directory or, to read the data of a stopped server, to a server inside this process.
 package verbs
 
 import (
@@ -28,26 +28,26 @@ import (
 	"k8s.io/kubectl/pkg/util/completion"
 )
 
-// Needs is what a verb cannot do without.
+// Needs says which server a verb needs.
 type Needs int
 
 // The needs of verbs.
 const (
-	// NeedsServer: a server that runs.
+	// NeedsServer means a running server.
 	NeedsServer Needs = iota
-	// NeedsData: what a data directory holds, whether or not its server runs.
+	// NeedsData means a data directory, whether or not its server runs.
 	NeedsData
-	// NeedsNothing: it is about the kinds there are.
+	// NeedsNothing means discovery only.
 	NeedsNothing
 )
 
-// Verb is a command that can be built when it is asked for.
+// Verb is one of kubectl's commands, built when it is used.
 type Verb struct {
 	Name  string
 	Short string
 	Needs Needs
 	build func(cmdutil.Factory, genericiooptions.IOStreams) *cobra.Command
-	// own builds, instead, a command that knows more than kubectl's.
+	// own, if set, is used instead of build.
 	own func(*Connection, cmdutil.Factory, genericiooptions.IOStreams) *cobra.Command
 }
 
@@ -56,8 +56,8 @@ const parent = "stint"
 
 // All lists the verbs.
 var All = []Verb{
-	{Name: "get", Short: "Show objects, one a line or in full", Needs: NeedsData, build: newGet},
-	{Name: "describe", Short: "Show an object with what belongs to it", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "get", Short: "Show objects, one per line or in full", Needs: NeedsData, build: newGet},
+	{Name: "describe", Short: "Show the details of an object", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return describe.NewCmdDescribe(parent, f, s)
 	}},
 	{Name: "logs", Short: "Print the logs of a pod or a Job's pods", Needs: NeedsData, own: newLogs},
@@ -75,7 +75,7 @@ var All = []Verb{
 	{Name: "patch", Short: "Change fields of an object", Needs: NeedsServer, build: patch.NewCmdPatch},
 	{Name: "edit", Short: "Change an object in an editor", Needs: NeedsServer, build: edit.NewCmdEdit},
 	{Name: "replace", Short: "Replace an object by a file", Needs: NeedsServer, build: replace.NewCmdReplace},
-	{Name: "diff", Short: "Compare a file with what is there", Needs: NeedsServer, build: diff.NewCmdDiff},
+	{Name: "diff", Short: "Compare a file with the stored objects", Needs: NeedsServer, build: diff.NewCmdDiff},
 	{Name: "label", Short: "Set labels", Needs: NeedsServer, build: label.NewCmdLabel},
 	{Name: "annotate", Short: "Set annotations", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return annotate.NewCmdAnnotate(parent, f, s)
@@ -83,8 +83,8 @@ var All = []Verb{
 	{Name: "wait", Short: "Wait for a condition", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return wait.NewCmdWait(f, s)
 	}},
-	{Name: "auth", Short: "Ask what one may do", Needs: NeedsServer, build: auth.NewCmdAuth},
-	{Name: "cluster-info", Short: "Say where the server is", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "auth", Short: "Check permissions", Needs: NeedsServer, build: auth.NewCmdAuth},
+	{Name: "cluster-info", Short: "Show the address of the server", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return clusterinfo.NewCmdClusterInfo(f, s)
 	}},
 	{Name: "api-resources", Short: "List the kinds that are served", Needs: NeedsNothing, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
@@ -101,7 +101,7 @@ func newGet(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 	return cmd
 }
 
-// Build makes the verb's command, which finds its server through the connection.
+// Build returns the verb's command, which uses the connection.
 func (v Verb) Build(connection *Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(connection))
 	completion.SetFactoryForCompletion(f)
@@ -115,7 +115,7 @@ func (v Verb) Build(connection *Connection, streams genericiooptions.IOStreams) 
 	return cmd
 }
 
-// rename has the help speak of stint.
+// rename replaces kubectl by stint in the help.
 func rename(cmd *cobra.Command) {
 	for _, text := range []*string{&cmd.Short, &cmd.Long, &cmd.Example} {
 		*text = strings.ReplaceAll(*text, "kubectl", parent)

@@ -1,4 +1,4 @@
-// Package version is stint version, and knows which version this is.
+// Package version is stint version, and returns the version of this program.
 package version
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/stint-dev/stint/internal/cli/command"
 )
 
-// Version is set when the binary is linked; a go install has it from the module.
+// Version is set by the linker. After go install, Get returns the version of the module instead.
 var Version = "dev"
 
-// Info is what stint version tells.
+// Info is the output of stint version.
 type Info struct {
 	Version string `json:"version"`
 	// Kubernetes is the version of the API that is served.
@@ -27,7 +27,7 @@ type Info struct {
 	Platform   string `json:"platform"`
 }
 
-// NewInfo looks at this program.
+// NewInfo returns the versions of this program.
 func NewInfo() Info {
 	return Info{Version: Get(), Kubernetes: kubernetesVersion(), Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH}
@@ -37,7 +37,7 @@ func (v Info) String() string {
 	return fmt.Sprintf("stint %s (Kubernetes %s, %s, %s)", v.Version, v.Kubernetes, v.Go, v.Platform)
 }
 
-// NewCommand makes stint version.
+// NewCommand returns the command stint version.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
@@ -56,14 +56,14 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 				encoder.SetIndent("", "  ")
 				return encoder.Encode(info)
 			}
-			return command.BadInputf("-o %s is not there: use -o json", format)
+			return command.BadInputf("-o %s is not supported: use -o json", format)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "json")
 	return cmd
 }
 
-// Get is the version of this program, as it was linked or installed.
+// Get returns the version of this program, as it was linked or installed.
 func Get() string {
 	if Version != "dev" {
 		return Version
@@ -74,7 +74,7 @@ func Get() string {
 	return Version
 }
 
-// kubernetesVersion is the release that the libraries belong to: v0.37.2 of them is v1.37.2 of Kubernetes.
+// kubernetesVersion returns the Kubernetes release of the libraries: v0.37.2 of k8s.io/api is v1.37.2.
 func kubernetesVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

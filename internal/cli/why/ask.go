@@ -1,10 +1,10 @@
-// Package why is what `stint why` shows: why a Job does not run, is not finished, or failed.
+// Package why is `stint why`: why a Job does not run, is not finished, or failed.
 //
-//	server of Stint   GET …/jobs/NAME/why ─┐
-//	                                       ├──► JobExplanation ──► one screen of text, with the ends of logs
+//	stint server      GET …/jobs/NAME/why ─┐
+//	                                       ├──► JobExplanation ──► one screen of text, with the last lines of logs
 //	any other         observed from here ──┘
 //
-// What is told is worked out in internal/job/explain, by the rules that the controllers go by. This package only asks and shows.
+// The explanation is computed in internal/job/explain, by the rules of the controllers. This package only requests and shows it.
 package why
 
 import (
@@ -27,13 +27,13 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// Asker asks one server.
+// Asker requests explanations from one server.
 type Asker struct {
 	config    *rest.Config
 	clientset *kubernetes.Clientset
 }
 
-// NewAsker makes an asker.
+// NewAsker returns an Asker.
 func NewAsker(config *rest.Config) (*Asker, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = "stint"
@@ -44,7 +44,8 @@ func NewAsker(config *rest.Config) (*Asker, error) {
 	return &Asker{config: config, clientset: clientset}, nil
 }
 
-// Job has a Job explained: by the server, which knows its controller, else from here, as of the time now.
+// Job returns the explanation of a Job: from the server, which knows the settings of its controller, or computed here for the
+// time now.
 func (a *Asker) Job(ctx context.Context, namespace, name string, now time.Time) (*stintv1.JobExplanation, error) {
 	raw, err := a.clientset.BatchV1().RESTClient().Get().Namespace(namespace).Resource("jobs").Name(name).SubResource("why").
 		SetHeader("Accept", "application/json").Do(ctx).Raw()
@@ -63,8 +64,8 @@ func (a *Asker) Job(ctx context.Context, namespace, name string, now time.Time) 
 	return o.Explain(ctx, namespace, name, now)
 }
 
-// unserved tells that a server may not know the question: clusters forbid to all but administrators what they do not
-// know, before they say that they do not know it.
+// unserved reports whether the server may not serve the subresource. A cluster returns Forbidden for an unknown subresource to
+// users without rights to everything.
 func unserved(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// On a cluster nobody serves …/why: Jobs are observed from here, and Kubernetes' own controller works on them.
+// A cluster does not serve …/why: Jobs are observed from here, and Kubernetes' own controller syncs them.
 func TestClusterWhy(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	clientset, err := kubernetes.NewForConfig(c.Config())
@@ -81,7 +81,7 @@ func (c cluster) becomes(name string, want stintv1.JobState) *stintv1.JobExplana
 	return x
 }
 
-// endPod has the pod of a Job fail, once it is there. Its node's clock is fast: the delay lasts until it was looked at.
+// endPod waits for the pod of a Job and makes it fail, an hour ahead, so that the backoff delay does not end during the test.
 func (c cluster) endPod(job string) {
 	c.Helper()
 	pods := c.clientset.CoreV1().Pods("default")

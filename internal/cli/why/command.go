@@ -21,7 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/targetflags"
 )
 
-// explicable are the kinds that stint why is about.
+// explicable are the kinds that stint why explains.
 var explicable = []schedules.Kind{schedules.Job, schedules.CronJob, schedules.ScheduledJob}
 
 type whyFlags struct {
@@ -29,15 +29,16 @@ type whyFlags struct {
 	format string
 }
 
-// NewCommand makes stint why.
+// NewCommand returns the command stint why.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f whyFlags
 	cmd := &cobra.Command{
 		Use:     "why NAME",
 		Short:   "Explain why a Job does not run, is not finished, or failed",
 		GroupID: command.GroupJobs,
-		Long: `Explain a Job on one screen: its state and since when, what it waits for, its newest failures with exit codes and the
-ends of their logs, and what happens next and when. Of a CronJob or ScheduledJob: why it runs nothing, and when it does.
+		Long: `Explain a Job on one screen: its state and since when, what it waits for, its latest failures with exit codes and the
+last lines of their logs, and what happens next and when. For a CronJob or ScheduledJob: why no run is active, and when
+the next one starts.
 
 NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).
 
@@ -51,7 +52,7 @@ Exit status: 0 whatever the state of the Job, 2 for bad input.`,
 		ValidArgsFunction: f.Complete(explicable),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.format != "" && f.format != "json" {
-				return command.BadInputf("-o %s is not there: use -o json, or leave it out for text", f.format)
+				return command.BadInputf("-o %s is not supported: use -o json, or leave it out for text", f.format)
 			}
 			return f.explain(cmd.Context(), streams, args[0])
 		},
@@ -109,7 +110,7 @@ func textFor(streams genericiooptions.IOStreams, t *target.Target) Text {
 		Remote: t.Kind == target.Cluster, NoController: t.Kind == target.Embedded}
 }
 
-// withNearName tells of what was most likely meant.
+// withNearName adds a similar name to an error about an unknown one.
 func withNearName(ctx context.Context, clients *schedules.Clients, name string, err error) error {
 	var input schedules.InputError
 	if !errors.As(err, &input) {

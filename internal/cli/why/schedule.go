@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// Schedule writes why a CronJob or ScheduledJob runs nothing now, and when it does.
+// Schedule writes why no run of a CronJob or ScheduledJob is active, and when the next one starts.
 func (t Text) Schedule(w io.Writer, object metav1.Object, now time.Time) error {
 	p := screenText{Text: t, now: now}
 	switch o := object.(type) {
@@ -50,7 +50,7 @@ func (p *screenText) cronJob(c *batchv1.CronJob) {
 	}
 }
 
-// forbidden says which runs hold one that is due, and since when that waits.
+// forbidden shows a due run that waits because of concurrencyPolicy Forbid, and the runs that it waits for.
 func (p *screenText) forbidden(c *batchv1.CronJob) {
 	if c.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent || len(c.Status.Active) == 0 || ptr.Deref(c.Spec.Suspend, false) {
 		return
@@ -62,15 +62,15 @@ func (p *screenText) forbidden(c *batchv1.CronJob) {
 	for i, ref := range c.Status.Active {
 		p.row(first(i, "Waits for"), "job "+ref.Name+" to end: "+p.why(c.Namespace, ref.Name))
 	}
-	p.row("Due", "the run of "+p.clock(due)+" ("+p.ago(due)+"), which concurrencyPolicy Forbid holds as long as another runs")
+	p.row("Due", "the run of "+p.clock(due)+" ("+p.ago(due)+"), which waits because of concurrencyPolicy Forbid")
 }
 
-// overdue is the newest time since the last run that was due and has none.
+// overdue returns the latest due time that has passed without a run.
 func (p *screenText) overdue(c *batchv1.CronJob) (due time.Time, ok bool) {
 	if c.Status.LastScheduleTime == nil {
 		return due, false
 	}
-	const most = 1000 // a schedule of every minute, held for most of a day
+	const most = 1000 // due times of most of a day, for a schedule of every minute
 	due = c.Status.LastScheduleTime.Time
 	for range most {
 		next, further, _ := p.nextOf(c, due)
@@ -89,7 +89,7 @@ func (p *screenText) why(namespace, job string) string {
 	return p.Caller.Command(namespace, "why", "job/"+job)
 }
 
-// nextOf is when a CronJob is due after that time.
+// nextOf returns the next due time of a CronJob, or why there is none.
 func (p *screenText) nextOf(c *batchv1.CronJob, after time.Time) (next time.Time, ok bool, why string) {
 	zone := p.Zone
 	spec, err := schedule.ParseCron(c.Spec.Schedule)
@@ -116,7 +116,7 @@ func (p *screenText) scheduledJob(s *stintv1.ScheduledJob) {
 		p.row("Waits for", "being resumed: "+p.Caller.Command(s.Namespace, "resume", name))
 	}
 	if isBlocked {
-		p.row("Waits for", fmt.Sprintf("you to look at a failed run (%s), and then: %s", blocked.Message,
+		p.row("Waits for", fmt.Sprintf("being resumed after a failed run (%s): %s", blocked.Message,
 			p.Caller.Command(s.Namespace, "resume", name)))
 	}
 	for i, e := range s.Status.RunningExecutions {
@@ -126,14 +126,14 @@ func (p *screenText) scheduledJob(s *stintv1.ScheduledJob) {
 		p.row(first(i, "Pending"), "run "+e.Tag+": "+e.Reason+" "+e.Message)
 	}
 	if c := meta.FindStatusCondition(s.Status.Conditions, stintv1.ConditionInvalidSchedule); c != nil && c.Status == metav1.ConditionTrue {
-		p.row("Schedule", "cannot be read: "+c.Message)
+		p.row("Schedule", "is invalid: "+c.Message)
 	}
 	p.last(s.Status.LastScheduleTime, s.Status.LastSuccessfulTime)
 	switch {
 	case p.NoController:
 		p.row("Next", "nothing, until a server runs on this data directory: "+p.Caller.Command("", "server"))
 	case suspended || isBlocked:
-		p.row("Next", "nothing but runs on demand: "+p.Caller.Command(s.Namespace, "trigger", name))
+		p.row("Next", "only runs on demand: "+p.Caller.Command(s.Namespace, "trigger", name))
 	case s.Status.NextScheduleTime != nil:
 		p.row("Next", "a run is due"+p.when(s.Status.NextScheduleTime))
 	default:

@@ -11,13 +11,13 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// linesTold is how much is shown of the log of the newest failed pod, and of the others.
+// linesTold is the number of lines shown of the log of the newest failed pod, linesOfOthers of the others.
 const linesTold, linesOfOthers = 5, 2
 
-// longestTail bounds in bytes what is read for that.
+// longestTail bounds the bytes that are read for that.
 const longestTail = 16 << 10
 
-// Tails returns the ends of the logs of the failed pods, as far as they can be read.
+// Tails returns the last lines of the logs of the failed pods, as far as they can be read.
 func (a *Asker) Tails(ctx context.Context, x *stintv1.JobExplanation) [][]string {
 	tails := make([][]string, len(x.Failures))
 	lines := int64(linesTold)
@@ -28,7 +28,7 @@ func (a *Asker) Tails(ctx context.Context, x *stintv1.JobExplanation) [][]string
 	return tails
 }
 
-// tail asks for the log of the pod, and where that is gone for the log that a server of Stint has kept.
+// tail reads the log of the pod or, if the pod is gone, the log that stint server has kept.
 func (a *Asker) tail(ctx context.Context, x *stintv1.JobExplanation, of *stintv1.PodResult, lines int64) []string {
 	options := corev1.PodLogOptions{Container: of.Container, TailLines: &lines, LimitBytes: ptr.To[int64](longestTail)}
 	raw, err := a.clientset.CoreV1().Pods(x.Namespace).GetLogs(of.Pod, &options).Do(ctx).Raw()

@@ -17,24 +17,24 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// Text is how explanations are shown.
+// Text formats explanations.
 type Text struct {
-	// Caller is for the commands that are named.
+	// Caller formats commands.
 	Caller target.Caller
-	// Zone is where times are read.
+	// Zone is the time zone in which times are shown.
 	Zone *time.Location
-	// Colour is for terminals.
+	// Colour is set for terminals.
 	Colour bool
-	// Remote tells that the controllers may read schedules in another zone.
+	// Remote is set if the controllers may have another time zone.
 	Remote bool
-	// NoController tells that the server was started to look at the data only.
+	// NoController is set if the server was started only to read the data, and runs no controllers.
 	NoController bool
 }
 
-// waitsTold bounds the waits that are shown; all are in the JSON.
+// waitsTold bounds the waits that are shown. The JSON has all.
 const waitsTold = 6
 
-// Job writes a screen about a Job. Tails are the ends of the logs of its failures.
+// Job writes the explanation of a Job. tails are the last lines of the logs of its failures.
 func (t Text) Job(w io.Writer, x *stintv1.JobExplanation, tails [][]string) error {
 	p := screenText{Text: t, now: x.ObservedAt.Time}
 	p.headline("Job "+x.Name, string(x.State), x.Since, p.colourOf(x.State))
@@ -71,7 +71,7 @@ func (p *screenText) headline(name, state string, since *metav1.Time, colour str
 	p.line("%s", text)
 }
 
-// row has a label, or continues the one before.
+// row writes a line with a label, which is empty if the line continues the row before.
 func (p *screenText) row(label, text string) {
 	p.line("%-11s %s", label, output.Visible(oneLine(text)))
 }
@@ -109,20 +109,20 @@ func (p *screenText) waits(x *stintv1.JobExplanation) {
 	}
 }
 
-// remedy is the command that ends a wait, where one does.
+// remedy returns the command that ends a wait, if there is one.
 func (p *screenText) remedy(x *stintv1.JobExplanation, reason stintv1.JobWaitFor) string {
 	switch {
 	case reason == stintv1.WaitForResume:
 		return ": " + p.Caller.Command(x.Namespace, "resume", x.Name)
 	case reason == stintv1.WaitForConcurrency:
-		return "; " + p.Caller.Command(x.Namespace, "resume", x.Name) + " starts it all the same"
+		return "; to start it anyway: " + p.Caller.Command(x.Namespace, "resume", x.Name)
 	case reason == stintv1.WaitForController && p.NoController:
-		return "; " + p.Caller.Command("", "server") + " goes on with it"
+		return "; start one: " + p.Caller.Command("", "server")
 	}
 	return ""
 }
 
-// names are the waits in words, named those that What says more of than the message.
+// names are the labels of waits. named are the waits whose What is shown as well.
 var (
 	names = map[stintv1.JobWaitFor]string{
 		stintv1.WaitForController:      "controller",
@@ -186,7 +186,7 @@ func (p *screenText) failures(list []stintv1.PodResult, tails [][]string) {
 	}
 }
 
-// how tells of the end of a pod.
+// how describes the end of a pod.
 func (p *screenText) how(r *stintv1.PodResult) string {
 	text := string(corev1.PodFailed)
 	switch {
@@ -213,7 +213,7 @@ func (p *screenText) how(r *stintv1.PodResult) string {
 	return text
 }
 
-// longestMessage is how much is shown of a message that others wrote.
+// longestMessage is how many characters are shown of a message.
 const longestMessage = 240
 
 func abbreviated(text string) string {
@@ -228,9 +228,9 @@ func manager(x *stintv1.JobExplanation) string {
 	case !x.TimesAssumed:
 		return x.Manager
 	case x.Manager == core.ManagedBy:
-		return x.Manager + "; delays are told as stint controller has them by default"
+		return x.Manager + "; delays shown are the defaults of stint controller"
 	}
-	return x.Manager + "; delays are told as Kubernetes has them by default"
+	return x.Manager + "; delays shown are the defaults of Kubernetes"
 }
 
 func (p *screenText) when(at *metav1.Time) string {
@@ -240,7 +240,7 @@ func (p *screenText) when(at *metav1.Time) string {
 	return ", at " + p.clock(at.Time) + " (" + p.ahead(at.Time) + ")"
 }
 
-// clock leaves out the date of today.
+// clock formats a time, without the date if it is today.
 func (p *screenText) clock(t time.Time) string {
 	t, now := t.In(p.Zone), p.now.In(p.Zone)
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -269,7 +269,7 @@ const (
 	yellow = "\x1b[33m"
 )
 
-// colourOf is green for what goes well, red for what has gone wrong, yellow for what waits.
+// colourOf is green for progress and success, red for failure, yellow for waiting.
 func (*screenText) colourOf(s stintv1.JobState) string {
 	colours := map[stintv1.JobState]string{
 		stintv1.JobComplete: green, stintv1.JobCompleting: green, stintv1.JobRunning: green, stintv1.JobWindingDown: green,

@@ -21,10 +21,10 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// explained holds an explanation of each state, made from observations by internal/job/explain.
+// explained is the folder of internal/job/explain's golden files, one explanation for each state.
 const explained = "../../job/explain/testdata"
 
-// TestEveryStateFitsOnAScreen keeps the text of every explanation that internal/job/explain has a golden file of.
+// TestEveryStateFitsOnAScreen compares the text of each of these explanations with a golden file.
 func TestEveryStateFitsOnAScreen(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(explained, "*.golden"))
 	if err != nil || len(paths) < 20 {

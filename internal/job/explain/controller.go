@@ -50,7 +50,7 @@ func (c controller) summaryUnknownMode() string {
 }
 
 func (c controller) summaryExternal() string {
-	return "has no pods; spec.managedBy leaves it to " + c.name + ", whose plans are not known here"
+	return "has no pods; spec.managedBy names " + c.name + ", whose behaviour is not known here"
 }
 
 func (c controller) summaryUnobserved() string {

@@ -37,17 +37,17 @@ func (t *topics) steps() []stintv1.JobStep {
 	case t.end.applies():
 		return t.end.step()
 	case t.controller.hasUnknownMode():
-		return step("nothing, as no controller works on it")
+		return step("nothing, as no controller supports it")
 	case t.controller.externalController:
-		return step("depends on %s, whose plans are not known here", t.controller.name)
+		return step("depends on %s, whose behaviour is not known here", t.controller.name)
 	case t.verdict.applies():
 		return step("becomes %s", t.verdict.Terminal())
 	case t.concurrencyWait.applies():
-		return step("starts when its turn comes")
+		return step("starts when the concurrency policy allows it")
 	case t.suspension.applies():
-		return step("never goes on, unless it is resumed")
+		return step("never continues, unless it is resumed")
 	case t.dependencies.applies():
-		return step("starts when those Jobs have ended as asked")
+		return step("starts when those Jobs have finished as required")
 	}
 	return slices.Concat(t.nextPods(), t.waitingPods.steps(), t.forecast.steps())
 }
@@ -64,7 +64,7 @@ func (t *topics) nextPods() []stintv1.JobStep {
 	case t.delay.applies():
 		return stepAt(t.delay.until, "gets its next pod")
 	case t.scaleDown.applies():
-		return step("ends %s", counted(len(t.scaleDown.pods), "pod"))
+		return step("deletes %s", counted(len(t.scaleDown.pods), "pod"))
 	case t.terminating.areReplaced():
 		return step("replaces pods when they have ended")
 	case t.zeroParallelism.applies():

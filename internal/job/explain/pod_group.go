@@ -64,7 +64,7 @@ func remedy(reason string, cluster bool) string {
 	case reason == corev1.PodReasonUnschedulable && !cluster:
 		return "its pods request less or tolerate more, or the node changes"
 	case reason == "CreateContainerConfigError":
-		return "what its pods refer to is created"
+		return "the ConfigMaps and Secrets of its pods exist"
 	}
 	return ""
 }

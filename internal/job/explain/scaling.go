@@ -18,7 +18,7 @@ func (r scaleDown) applies() bool { return len(r.pods) > 0 }
 
 func (r scaleDown) summary() string {
 	n := len(r.pods)
-	return fmt.Sprintf("has %s more than it should: %s", counted(n, "pod"), verb(n, "it ends", "they end"))
+	return fmt.Sprintf("has %s more than wanted: %s deleted", counted(n, "pod"), verb(n, "it is", "they are"))
 }
 
 // zeroParallelism is a parallelism of 0.

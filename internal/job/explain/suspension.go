@@ -36,7 +36,7 @@ func (c concurrencyWait) summary() string {
 }
 
 func (c concurrencyWait) waits() []stintv1.JobWait {
-	text := "runs that came before it to end"
+	text := "earlier runs to finish"
 	if len(c.holders) > 0 {
 		text += ": " + some(c.holders)
 	}

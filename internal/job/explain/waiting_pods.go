@@ -87,7 +87,7 @@ func (w waitingPods) remedyIfStuck() string {
 			return "" // its pods may still start, or will be replaced
 		}
 		if needed != "" && needed != text {
-			text = "what keeps its pods from starting changes"
+			text = "the causes that keep its pods from starting are fixed"
 		}
 		needed, stuck = text, stuck+len(g.pods)
 	}

@@ -44,7 +44,7 @@ type stint struct {
 	status  int
 }
 
-// controller starts one as a user of the cluster; it is killed with the test, if it still runs.
+// controller starts stint controller as a user of the cluster, and kills it at the end of the test.
 func controller(t *testing.T, c *kube.Cluster, user string, flags ...string) *stint {
 	t.Helper()
 	kubeconfig, err := c.Kubeconfig(user)
@@ -81,14 +81,14 @@ func stintCommand(args ...string) *exec.Cmd {
 
 func (s *stint) signal(signal syscall.Signal) { s.cmd.Process.Signal(signal) }
 
-// exit waits for the end and returns the exit status.
+// exit waits for the end of the process and returns its exit status.
 func (s *stint) exit(t *testing.T) int {
 	t.Helper()
 	await.Value(t, "the end of stint", s.done)
 	return s.status
 }
 
-// get asks for a path and returns status and body; 0 where nobody answers.
+// get requests a path and returns status and body; 0 if there is no response.
 func (s *stint) get(path string) (int, string) {
 	answer, err := http.Get("http://" + s.address + path)
 	if err != nil {
@@ -138,8 +138,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// freeAddress has a port below those that the system gives to all who leave the choice to it: until the caller listens on
-// it, nobody gets it.
+// freeAddress returns an address with a free port below the kernel's ephemeral ports, so that no other process is likely to get it
+// before the caller listens on it.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// refresh takes in what has changed.
+// refresh shows what has changed, and concludes finished Jobs.
 func (f *follower) refresh(ctx context.Context) {
-	tell, ended := f.jobs.news(time.Now())
-	for _, p := range tell {
+	changed, ended := f.jobs.changes(time.Now())
+	for _, p := range changed {
 		f.out.Progress(p)
 	}
 	for _, e := range ended {
@@ -23,10 +23,10 @@ func (f *follower) printProgress() {
 	}
 }
 
-// printWaits says what pods wait for.
+// printWaits shows what pods wait for.
 func (f *follower) printWaits() {
-	tell, more := f.jobs.waits()
-	for _, w := range tell {
+	waits, more := f.jobs.waits()
+	for _, w := range waits {
 		f.out.PodWaiting(w)
 	}
 	for _, m := range more {
@@ -34,7 +34,7 @@ func (f *follower) printWaits() {
 	}
 }
 
-// readLastLogs waits for what pods wrote when they were told to end, unless Ctrl-C is pressed again.
+// readLastLogs waits for the last output of deleted pods, until Ctrl-C is pressed again.
 func (f *follower) readLastLogs(ctx context.Context) {
 	if f.pods.logs == nil {
 		return

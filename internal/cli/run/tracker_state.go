@@ -10,19 +10,19 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
-// lastWent is when something of this run was last seen to go.
+// lastWent is when a deletion in this run was last observed.
 func (r *tracker) lastWent() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lastDeletedAt
 }
 
-// unended are the Jobs that have not ended.
+// unended returns the Jobs that have not finished.
 func (r *tracker) unended() []*batchv1.Job {
 	return r.jobs(func(t *trackedJob) bool { return !t.isOver() })
 }
 
-// all are the Jobs of the run.
+// all returns the Jobs of the run.
 func (r *tracker) all() []*batchv1.Job {
 	return r.jobs(func(*trackedJob) bool { return true })
 }
@@ -39,10 +39,10 @@ func (r *tracker) jobs(which func(*trackedJob) bool) []*batchv1.Job {
 	return jobs
 }
 
-// fewEnough pods are watched while they wait and run, too, for a run that shows no logs of them.
+// fewEnough is up to how many pods a run watches waiting and running pods even if it does not show their logs.
 const fewEnough = 1000
 
-// fewPods reports whether the Jobs of this run want few pods.
+// fewPods reports whether the Jobs of this run need at most fewEnough pods.
 func (r *tracker) fewPods() bool {
 	var pods int64
 	for _, job := range r.all() {
@@ -51,8 +51,8 @@ func (r *tracker) fewPods() bool {
 	return pods <= fewEnough
 }
 
-// news returns what has changed since it was last asked, and the Jobs that have ended since.
-func (r *tracker) news(now time.Time) (tell []output.Progress, ended []ending) {
+// changes returns the Jobs that have changed since the last call, and those that have finished since.
+func (r *tracker) changes(now time.Time) (changed []output.Progress, ended []ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range r.byUID {
@@ -60,29 +60,29 @@ func (r *tracker) news(now time.Time) (tell []output.Progress, ended []ending) {
 			continue
 		}
 		t.updated = false
-		tell = append(tell, t.progress(now))
+		changed = append(changed, t.progress(now))
 		if t.isOver() {
 			t.ended = true
 			ended = append(ended, t.end())
 		}
 	}
-	return tell, ended
+	return changed, ended
 }
 
-// progress tells how all Jobs stand that have not ended.
-func (r *tracker) progress(now time.Time) (tell []output.Progress) {
+// progress returns the progress of all unfinished Jobs.
+func (r *tracker) progress(now time.Time) (all []output.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range r.byUID {
 		if !t.ended {
-			tell = append(tell, t.progress(now))
+			all = append(all, t.progress(now))
 		}
 	}
-	return tell
+	return all
 }
 
-// settled reports whether the run is over: every Job has ended and been told of; after an interrupt those that had not
-// ended must be gone.
+// settled reports whether the run is over: the outcome of every Job has been shown and, after Ctrl-C, the deleted Jobs are
+// gone.
 func (r *tracker) settled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +94,7 @@ func (r *tracker) settled() bool {
 	return true
 }
 
-// completed reports whether every Job has.
+// completed reports whether every Job has completed.
 func (r *tracker) completed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,7 +106,7 @@ func (r *tracker) completed() bool {
 	return true
 }
 
-// stopping are the Jobs that the run has deleted and that have not ended.
+// stopping returns the Jobs that the run has deleted and that are not gone yet.
 func (r *tracker) stopping() []*batchv1.Job {
 	return r.jobs(func(t *trackedJob) bool { return t.stopping && !t.isOver() })
 }
