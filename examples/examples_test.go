@@ -1,4 +1,4 @@
-// Package examples holds manifests for people to try. Its test sees to it that they are what they seem.
+// Package examples holds manifests for users to try. Its test checks that they are valid.
 package examples
 
 import (
@@ -45,7 +45,7 @@ func TestEveryExampleIsAValidManifestThatTheReadmeLists(t *testing.T) {
 	}
 }
 
-// decode refuses what no API type has and returns how many objects there are that run.
+// decode fails on fields that no API type has, and returns the number of Jobs, CronJobs and ScheduledJobs.
 func decode(t *testing.T, content []byte) (jobs int) {
 	t.Helper()
 	known := runtime.NewScheme()

@@ -38,7 +38,7 @@ func TestWithItsOwnValuesTheChartMakesWhatTheManifestDoes(t *testing.T) {
 		t.Errorf("manifest (-) and chart (+):\n%s", d)
 	}
 	if got := documents(t, render(t, "templates/cronjob.yaml", nil)); len(got) > 0 {
-		t.Errorf("rights that nobody asked for: %v", got)
+		t.Errorf("rights that no value asks for: %v", got)
 	}
 }
 

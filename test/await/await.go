@@ -1,5 +1,6 @@
-// Package await is how tests wait: for what a process, a server or an object shows, and never for time to pass. A machine
-// may be as slow as it likes; a wait ends in failure only when what it waits for does not come at all.
+// Package await lets tests wait for a condition of a process, a server or an object, and never for time to pass. A slow
+// machine makes no test fail: a wait fails only when its condition is still false after Limit, which is far longer than
+// any machine needs.
 package await
 
 import (
@@ -11,14 +12,14 @@ import (
 // Limit bounds every wait of every test.
 const Limit = 5 * time.Minute
 
-// The pause between two looks doubles from the first to the last.
+// The pause between two polls doubles, from firstPause up to lastPause.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 50 * time.Millisecond
 )
 
-// Until waits until ok reports true. When it never does, the test fails at once, with what was waited for and what state
-// describes.
+// Until waits until ok returns true. At the limit the test fails at once; the message has what was waited for and what
+// state returns.
 func Until(t testing.TB, what string, ok func() bool, state ...func() string) {
 	t.Helper()
 	if err := Poll(context.Background(), func(context.Context) (bool, error) { return ok(), nil }); err != nil {
@@ -26,8 +27,8 @@ func Until(t testing.TB, what string, ok func() bool, state ...func() string) {
 	}
 }
 
-// Poll waits where there is no test to fail, as on a goroutine that is not the test's own. It returns when done reports
-// true or returns an error, and otherwise the error of the context that ended, or of the limit.
+// Poll waits where there is no test to fail, such as on a goroutine that is not the test's own. It returns nil when
+// done returns true, the error of done if there is one, and the context's error when ctx ends or the limit is reached.
 func Poll(ctx context.Context, done func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
@@ -43,7 +44,7 @@ func Poll(ctx context.Context, done func(context.Context) (bool, error)) error {
 	}
 }
 
-// Value receives from a channel. When nothing comes, the test fails at once.
+// Value receives a value from a channel. If none comes within the limit, the test fails at once.
 func Value[T any](t testing.TB, what string, from <-chan T) T {
 	t.Helper()
 	limit := time.NewTimer(Limit)

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// failing is a test that may fail.
+// failing is a test whose failure is recorded.
 type failing struct {
 	testing.TB
 	said string
@@ -26,7 +26,7 @@ func (f *failing) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// saidBy runs a wait and returns how it failed the test, if it did.
+// saidBy runs a wait and returns the message with which it failed the test, or "".
 func saidBy(t *testing.T, wait func(testing.TB)) string {
 	f, ended := &failing{TB: t}, make(chan struct{})
 	go func() {

@@ -15,7 +15,7 @@ type baseline struct {
 	run  func(ctx context.Context, n, atATime int) error
 }
 
-// baselines are those that this machine has.
+// baselines returns those whose tool this machine has.
 func baselines() []baseline {
 	all := []baseline{{"fork/exec in Go", forkExec}}
 	for _, tool := range []struct {

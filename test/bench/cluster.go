@@ -63,8 +63,9 @@ func (b *bench) start(ctx context.Context, realNode bool) (*cluster, error) {
 // imageDir is the store of images of all servers of this call.
 func (b *bench) imageDir() string { return filepath.Join(b.dir, "images") }
 
-// during measures what work costs. Writes are counted by the store's revision, which goes up by one with every write
-// of any object, events included: a ConfigMap made before and one made after tell it.
+// during measures what work costs. The number of writes is the growth of the store's revision, which goes up by one
+// with every write of any object, events included. A ConfigMap that is created before and one that is created after
+// show the revision.
 func (c *cluster) during(ctx context.Context, things int, work func() error) (result, error) {
 	clock := newStopwatch()
 	before, err := c.revision(ctx)
@@ -113,7 +114,7 @@ func (c *cluster) events(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// noopJob is a Job of n pods that do nothing, so many at a time.
+// noopJob returns a Job of n pods that do nothing, of which atATime run at once.
 func noopJob(name string, n, atATime int) *batchv1.Job {
 	completions, parallelism := int32(n), int32(atATime)
 	return &batchv1.Job{
@@ -128,10 +129,10 @@ func noopJob(name string, n, atATime int) *batchv1.Job {
 	}
 }
 
-// noop is the command that is run everywhere.
+// noop is the command of everything that is measured.
 var noop = []string{"/bin/true"}
 
-// finished returns a channel that is closed when n Jobs have completed, or reports the first that failed.
+// finished returns a function that waits until n Jobs have completed. It returns an error if a Job fails.
 func (c *cluster) finished(ctx context.Context, n int) (wait func() error, err error) {
 	var mu sync.Mutex
 	done := map[string]bool{}

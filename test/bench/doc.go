@@ -10,6 +10,6 @@
 //	h  what keeping the results of a Job costs
 //	i  containers from images, beside processes, crun and podman
 //
-// Every figure is the median of several runs, each on a server and a data directory of its own. Aims are shown beside
-// what was reached; nothing fails because of them. With -cpuprofile the parts chosen with -only can be looked into.
+// Every figure is the median of several runs, each on a server and a data directory of its own. Where there is a goal it
+// is printed too; a missed goal is no failure. -cpuprofile and -memprofile write profiles of the parts chosen with -only.
 package main

@@ -19,7 +19,7 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// driver plays the nodes of a cluster on which one Job runs, and notes when what happened.
+// driver plays the nodes of a cluster on which one Job runs, and records the time of every step.
 //
 //	pod appears ──(it runs a while)──▶ Succeeded, time noted ──▶ status.succeeded of the Job counts it, time noted
 type driver struct {
@@ -35,14 +35,14 @@ type driver struct {
 	quarter func()
 }
 
-// kubelets is how many pods can be told to have ended at the same time.
+// kubelets is how many pods can be reported as ended at the same time.
 const kubelets = 64
 
 func newDriver(set kubernetes.Interface, l load) *driver {
 	return &driver{set: set, load: l, todo: make(chan *corev1.Pod, 2*l.pods), over: make(chan error, 1)}
 }
 
-// start plays until stop is called. It returns when it sees what is there.
+// start starts the driver, which runs until stop is called. It returns once the informers have synced.
 func (d *driver) start(ctx context.Context) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	factory := informers.NewSharedInformerFactoryWithOptions(d.set, 0, informers.WithNamespace(namespace))
@@ -89,7 +89,7 @@ func (d *driver) play(ctx context.Context) {
 
 func (d *driver) end(ctx context.Context, pod *corev1.Pod) error {
 	succeed(pod)
-	pod.Spec.NodeName = "" // a real API server takes it in a binding only, and no count depends on it
+	pod.Spec.NodeName = "" // a real API server accepts it only in a binding, and no count depends on it
 	_, err := d.set.CoreV1().Pods(namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	if err != nil {
 		if apierrors.IsNotFound(err) {
@@ -140,7 +140,7 @@ func (d *driver) finish(ctx context.Context, p *kube.Process, job *batchv1.Job) 
 	}
 }
 
-// reset forgets what was noted.
+// reset discards the recorded times.
 func (d *driver) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -161,26 +161,26 @@ func (d *driver) measure(ctx context.Context, p *kube.Process, job *batchv1.Job)
 	}
 	r.took, r.cpu, r.things = time.Since(began), cpuOf(p.PID())-r.quarters[0], d.load.pods
 	after, err := requests(ctx, d.set)
-	// Two requests are the driver's: the Job, and the end of each pod.
+	// Two of the writes are the driver's: the creation of the Job, and the status of each pod.
 	r.writes = after - before - 1 - int64(d.load.pods)
 	r.latencies = d.latencies()
 	return r, err
 }
 
-// latencies are the times in ms from the end of a pod to the status that counts so many.
+// latencies returns the times in ms from the end of the n-th pod to the Job's status that counts n pods.
 func (d *driver) latencies() (all []float64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	slices.SortFunc(d.finished, time.Time.Compare)
 	for i := range min(len(d.finished), len(d.counted)) {
-		// The status may count a pod before the driver that ended it has its answer.
+		// The Job's status may count a pod before the driver's write of the pod's status has returned.
 		all = append(all, max(0, float64(d.counted[i].Sub(d.finished[i]).Microseconds())/1000))
 	}
 	return all
 }
 
-// clear removes all Jobs and pods, so that the next run starts with nothing. A page at a time: the API server gives up on
-// a request after a minute.
+// clear deletes all Jobs and pods, so that the next run starts with nothing. It deletes a page at a time, as the API
+// server cancels a request after a minute.
 func (d *driver) clear(ctx context.Context) error {
 	now := int64(0)
 	background := metav1.DeletePropagationBackground

@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// fakeNode takes every pod and says at once that it has succeeded, in the one write that the product's node needs
-// for a short pod, and with all that it would report. It runs nothing.
+// fakeNode runs nothing. It reports every pod as succeeded at once, in one write, which is what the product's node
+// needs for a short pod, and with every field that that node would set.
 type fakeNode struct {
 	pods client.Resource[*corev1.Pod]
 	todo chan *corev1.Pod

@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// file is one of a layer.
+// file is one file of a layer.
 type file struct {
 	name    string
 	content []byte
 }
 
-// archiveOf packs files, which anybody may run, and the directories that tools mount over.
+// archiveOf packs executable files, and the directories that container tools mount over.
 func archiveOf(files []file) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -79,7 +79,7 @@ func trueProgram() (file, error) {
 	return file{"bin/true", content}, err
 }
 
-// plausible is n bytes that compress to about a third, as programs do.
+// plausible returns n bytes that compress to about a third, as programs do.
 func plausible(seed uint64, n int) []byte {
 	random := rand.New(rand.NewPCG(seed, seed))
 	content := make([]byte, 0, n+64)

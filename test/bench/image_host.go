@@ -21,10 +21,10 @@ import (
 // atATimeInHost is how many containers run at the same time.
 const atATimeInHost = 32
 
-// containerd's capabilities.
+// capabilities are those that containerd gives a container.
 const capabilities = 0x_a80425fb
 
-// hostBench is a host of containers, with a store of images, without a control plane.
+// hostBench runs containers with a store of images, and without a control plane.
 type hostBench struct {
 	*process.Runtime
 	store *store.Store
@@ -74,7 +74,7 @@ func (h *hostBench) add(ctx context.Context, name string, image v1.Image) (tree 
 	return h.store.Tree(added), err
 }
 
-// container is a new one from a tree, or of the machine's programs if there is none.
+// container returns a new container whose root is tree. Where tree is empty, it uses the machine's own programs.
 func (h *hostBench) container(tree string, command ...string) runtime.Container {
 	h.mu.Lock()
 	h.made++
@@ -115,14 +115,14 @@ func (h *hostBench) run(ctx context.Context, c runtime.Container) error {
 	return nil
 }
 
-// forget has the host keep nothing of the container, as a node does when its pod is gone.
+// forget removes all that the host keeps of the container, as a node does when its pod is deleted.
 func (h *hostBench) forget(ctx context.Context, c runtime.Container) {
 	if h.RemovePod(ctx, c.PodUID, "") == nil {
 		_ = h.Forget(ctx, c.ID) // it ends with the host at the latest
 	}
 }
 
-// many runs n of them.
+// many runs n containers.
 func (h *hostBench) many(ctx context.Context, n int, tree string) (result, error) {
 	clock := newStopwatch()
 	clock.start()
@@ -132,7 +132,7 @@ func (h *hostBench) many(ctx context.Context, n int, tree string) (result, error
 	return r, err
 }
 
-// mounts is how many a container of the tree sees.
+// mounts returns how many mounts a container of the tree has.
 func (h *hostBench) mounts(ctx context.Context, tree string) (int, error) {
 	c := h.container(tree, "/bin/busybox", "cat", "/proc/self/mountinfo")
 	if err := h.run(ctx, c); err != nil {

@@ -20,11 +20,11 @@ type containerTool struct {
 	name string
 	// command runs one container; {} is its number.
 	command []string
-	// fraction of the number of pods is how many containers are enough to tell how fast it is.
+	// fraction divides the number of pods: so many containers are enough to measure a slow tool.
 	fraction int
 }
 
-// containerTools are those that this machine has and that run the image here.
+// containerTools returns the tools that this machine has and that can run the image here.
 func (b *bench) containerTools(ctx context.Context, program file) []containerTool {
 	var all []containerTool
 	for _, open := range []func(context.Context, file) (containerTool, error){b.crun, b.podman} {
@@ -41,7 +41,8 @@ func (b *bench) containerTools(ctx context.Context, program file) []containerToo
 	return all
 }
 
-// oneVersion shows what it runs but one version of cgroups, for the sake of crun, which refuses machines with both.
+// oneVersion hides cgroups of version 2 from the command that it runs, since crun refuses machines that have both
+// versions.
 const oneVersion = "umount -l /sys/fs/cgroup/unified 2>/dev/null; exec \"$@\""
 
 // run has xargs run n containers.
@@ -95,8 +96,8 @@ func (b *bench) crun(ctx context.Context, program file) (t containerTool, err er
 	return t, nil
 }
 
-// editSpec has the container run /bin/true, on the machine's network as pods do here, and without a view of cgroups: crun
-// does not know how to give one on all machines.
+// editSpec changes the spec so that the container runs /bin/true on the machine's network, as pods do here, and without
+// a cgroup mount, which crun cannot make on all machines.
 func editSpec(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -121,7 +122,7 @@ func editSpec(path string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// without leaves out the objects of some types.
+// without returns the list without the objects of some types.
 func without(list any, types ...string) (left []any) {
 	all, _ := list.([]any)
 	for _, item := range all {
@@ -133,7 +134,7 @@ func without(list any, types ...string) (left []any) {
 	return left
 }
 
-// podman keeps all that it has below the directory of this run.
+// podman keeps all its data below the directory of this run.
 func (b *bench) podman(ctx context.Context, program file) (t containerTool, err error) {
 	t.name, t.fraction = "podman run --rm --network=host --cgroups=disabled", 40
 	dir := filepath.Join(b.dir, "podman")

@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// exitLatencies measures, as a user with a watch sees it, how long after its exit a pod is seen to have succeeded.
-// A pod's last deed is to write down the time; its own end after that is part of what is measured. In milliseconds.
+// exitLatencies measures, in milliseconds, how long after a pod's exit a user's watch shows that it has succeeded. The
+// pod's last command writes down the time, so the time that it needs to exit after that is included.
 func (b *bench) exitLatencies(ctx context.Context, config *rest.Config) ([]float64, error) {
 	config.QPS = -1
 	set, err := kubernetes.NewForConfig(config)

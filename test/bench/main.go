@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process"
 )
 
-// options are the choices of one call.
+// options are the flags of the command line.
 type options struct {
 	only        string
 	runs        int
@@ -69,7 +69,7 @@ func parse() options {
 	return o
 }
 
-// parts are all there is to measure, in order.
+// parts are all measurements, in their order.
 var parts = []struct {
 	name    string
 	measure func(*bench, context.Context) error
@@ -117,7 +117,7 @@ func run(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// bench is one call and its scratch directory.
+// bench is one call of the program and its scratch directory.
 type bench struct {
 	options
 	atATime []int
@@ -145,7 +145,7 @@ func newBench(o options) (*bench, error) {
 	return b, err
 }
 
-// profile starts what was asked for and returns how to end it.
+// profile starts the profiles that the options ask for, and returns the function that ends them.
 func profile(o options) (stop func() error, err error) {
 	stopCPU := func() error { return nil }
 	if o.cpuProfile != "" {

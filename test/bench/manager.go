@@ -15,7 +15,7 @@ type manager struct {
 // unlimited is a rate of requests that no manager reaches here.
 const unlimited = "100000"
 
-// managers are those to compare: the second is held against the first.
+// managers returns the managers to compare. The second is compared with the first.
 func (b *bench) managers() []manager {
 	return []manager{
 		{"kube-controller-manager", func(c *kube.Cluster) (*kube.Process, error) {

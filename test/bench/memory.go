@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// memory is what a process holds, in megabytes (of 10⁶ bytes).
+// memory is the memory of a process, in megabytes (of 10⁶ bytes).
 type memory struct {
 	resident float64
 	// anonymous is the part that is not pages of the program file, which all its processes share.

@@ -60,7 +60,7 @@ func (b *bench) binary(ctx context.Context) error {
 	return nil
 }
 
-// memories adds two lines on what a process holds, and returns the median that is resident.
+// memories adds two lines on the memory of a process, and returns the median of its resident memory.
 func memories(t *table, what string, all []memory) float64 {
 	var resident, anonymous []float64
 	for _, m := range all {
@@ -130,7 +130,7 @@ func hostMemory(program string, server int) (sum memory) {
 	return sum
 }
 
-// waitReady asks until the server that writes this kubeconfig answers.
+// waitReady polls until the server that writes this kubeconfig answers.
 func waitReady(ctx context.Context, kubeconfig string, until time.Time) (*rest.Config, error) {
 	for time.Now().Before(until) {
 		if config, err := clientcmd.BuildConfigFromFlags("", kubeconfig); err == nil && answers(ctx, config) {

@@ -49,7 +49,7 @@ func (b *bench) onCluster(ctx context.Context) error {
 	return nil
 }
 
-// compare puts the same load on all managers, by turns.
+// compare runs the same load on all managers, by turns.
 func (b *bench) compare(ctx context.Context, cluster *kube.Cluster, l load) error {
 	all := map[string][]clusterResult{}
 	for range l.runs {

@@ -84,7 +84,7 @@ func whoRuns(info runtime.Info) string {
 	return "without root, with subordinate ids"
 }
 
-// layerCount is how many layers an image has that has many.
+// layerCount is the number of layers of the image with many layers.
 const layerCount = 50
 
 // manyLayers compares an image of many layers with one that has the same files in one.
@@ -129,7 +129,7 @@ func (b *bench) manyLayers(ctx context.Context, h *hostBench, program file) erro
 	return nil
 }
 
-// firstContainer measures how long the first container of an image takes, when the image is there.
+// firstContainer measures how long the first container of an image takes once the image is in the store.
 func (b *bench) firstContainer(ctx context.Context, h *hostBench, program file) error {
 	var first, second []float64
 	for i := range 10 * b.runs {

@@ -80,7 +80,7 @@ func (b *bench) oneJob(ctx context.Context, realNode bool, atATime int) (result,
 	return r, err
 }
 
-// oneRun takes Jobs from their creation to their end, on a server of their own.
+// oneRun measures Jobs from their creation to their end, on a server of its own.
 func (b *bench) oneRun(ctx context.Context, realNode bool, jobs, pods, atATime int) (r result, err error) {
 	c, err := b.start(ctx, realNode)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *cluster) createJobs(ctx context.Context, jobs, pods, atATime int) error
 	})
 }
 
-// inParallel does n things, so many at a time, and returns the first error.
+// inParallel calls do for every i below n, at most atATime calls at the same time, and returns the first error.
 func inParallel(n, atATime int, do func(i int) error) error {
 	next := make(chan int, n)
 	for i := range n {

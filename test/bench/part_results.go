@@ -45,7 +45,7 @@ func (b *bench) keptResults(ctx context.Context) error {
 	return b.sizeOfResults(ctx)
 }
 
-// byTurns measures with results and without, in turns as a shared machine drifts.
+// byTurns measures with results and without by turns, since the speed of a shared machine drifts.
 func (b *bench) byTurns(measure func() (result, error)) (with, without []result, err error) {
 	defer func() { b.maxResults = nil }()
 	for range b.runs {
@@ -64,7 +64,7 @@ func (b *bench) byTurns(measure func() (result, error)) (with, without []result,
 	return with, without, nil
 }
 
-// sizeOfResults measures what one large Job leaves behind, and how long it takes to read it.
+// sizeOfResults measures how large the results of one large Job are, and how long it takes to read them.
 func (b *bench) sizeOfResults(ctx context.Context) (err error) {
 	c, err := b.start(ctx, false)
 	if err != nil {
@@ -98,7 +98,7 @@ func (b *bench) sizeOfResults(ctx context.Context) (err error) {
 	return nil
 }
 
-// kept is how much there is of results.
+// kept is the number of results that are stored, and their size.
 type kept struct {
 	n     int
 	bytes float64

@@ -34,12 +34,12 @@ func (b *bench) schedules(ctx context.Context) error {
 	return nil
 }
 
-// scheduleKind is something that starts Jobs at a time.
+// scheduleKind is a kind of object that starts Jobs at a time.
 type scheduleKind struct {
 	name string
-	// due is when schedules that are made from now on can be due, if making them takes so long.
+	// due returns when schedules can be due that are created from now on, where creating them takes the time making.
 	due func(now time.Time, making time.Duration) time.Time
-	// make creates a schedule that is due once, then.
+	// make creates a schedule that is due once, at the time due.
 	make func(ctx context.Context, c client.Interface, name string, due time.Time) error
 }
 
@@ -91,10 +91,10 @@ type scheduleResult struct {
 	late []float64
 }
 
-// allEnded is after how long all Jobs must have ended.
+// allEnded is the timeout for all Jobs to end.
 const allEnded = 5 * time.Minute
 
-// making is how long the schedules may take to be made and taken up.
+// making is how long it may take to create the schedules and to observe them.
 func (b *bench) making() time.Duration {
 	return 5*time.Second + time.Duration(b.scheduled)*2*time.Millisecond
 }
@@ -131,7 +131,7 @@ func (b *bench) oneSchedule(ctx context.Context, k scheduleKind) (r scheduleResu
 	return r, err
 }
 
-// arrivals are when objects were first shown.
+// arrivals are the times at which objects were first seen.
 type arrivals struct {
 	mu    sync.Mutex
 	times []time.Time

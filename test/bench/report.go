@@ -66,7 +66,7 @@ func (t *table) line(cells ...any) {
 
 func (t *table) print() {
 	t.writer.Flush()                  //nolint:errcheck // a buffer takes everything
-	os.Stdout.Write(t.buffer.Bytes()) //nolint:errcheck // there is nobody else to tell
+	os.Stdout.Write(t.buffer.Bytes()) //nolint:errcheck // there is no other place for the error
 }
 
 // short writes a number with about three digits that count.
@@ -80,7 +80,7 @@ func short(f float64) string {
 	return fmt.Sprintf("%.2f", f)
 }
 
-// aim says whether a figure got to where it was to be.
+// aim prints a goal and whether a figure has reached it.
 func aim(what string, reached, wanted float64, atMost bool) {
 	sign, missed := "at least", reached < wanted
 	if atMost {

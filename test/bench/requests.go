@@ -15,7 +15,7 @@ import (
 // requestLine is a count of requests in the API server's metrics. Long-lived ones are counted when they end.
 var requestLine = regexp.MustCompile(`^apiserver_request_total\{.*resource="(jobs|pods|events)".*verb="([A-Z]+)".*\} (\S+)$`)
 
-// requests counts what the API server has been asked for Jobs, pods and events, without watches and lists.
+// requests returns how many requests for Jobs, pods and events the API server has received, without watches and lists.
 func requests(ctx context.Context, set kubernetes.Interface) (sum int64, err error) {
 	page, err := set.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {

@@ -37,14 +37,14 @@ func medianOf(all []result, f func(result) float64) float64 {
 	return percentile(values, 50)
 }
 
-// way is one of several to do the same.
+// way is one of several ways to do the same work.
 type way struct {
 	name string
 	run  func() (result, error)
 	all  []result
 }
 
-// byTurns goes through the ways again and again, every second time backwards, so that none has the better place.
+// byTurns runs the ways by turns, every second round backwards, so that no way is always first.
 func byTurns(rounds int, ways []*way) error {
 	for range rounds {
 		for _, w := range ways {

@@ -1,4 +1,5 @@
-// Package clienttest holds what client.Resource promises, one test per promise, for every implementation to keep.
+// Package clienttest tests what client.Resource promises, with one test for each promise. Every implementation must
+// pass.
 package clienttest
 
 import (
@@ -32,7 +33,8 @@ type world struct {
 	namespace string
 }
 
-// Run holds a client against all promises. Start starts the informers that were asked for, namespace makes a namespace.
+// Run tests a client. start starts the informers that the tests have asked the client for, namespace creates a
+// namespace.
 func Run(t *testing.T, c Client, start func(context.Context), namespace func(*testing.T) string) {
 	for _, p := range promises {
 		t.Run(p.name, func(t *testing.T) { p.test(&world{t, c, start, namespace(t)}) })
@@ -47,7 +49,7 @@ func (w *world) pod(name string) *corev1.Pod {
 	return wrappers.MakePod(name).Namespace(w.namespace).Image("i").Command("true").Obj()
 }
 
-// made makes a pod.
+// made creates a pod.
 func (w *world) made(p *corev1.Pod) *corev1.Pod {
 	w.Helper()
 	return must(w.Pods().Create(w.Context(), p))(w)

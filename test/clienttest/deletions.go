@@ -59,7 +59,7 @@ var deletions = []promise{
 	}},
 }
 
-// shows comes last: it starts the informers.
+// shows must be the last promises that are tested, since they start the informers.
 var shows = []promise{
 	{"Informer is one and shows all that is stored, before its start and after", func(w *world) {
 		informer := w.Pods().Informer()

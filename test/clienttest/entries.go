@@ -11,14 +11,14 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// entries are those of an object's metadata that several writers share.
+// entries are the parts of an object's metadata to which several writers add.
 type entries struct{ Finalizers, Owners, Labels []string }
 
 func owner(uid string) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Thing", Name: "t", UID: types.UID(uid)}
 }
 
-// add adds one entry of each sort, drop takes them away.
+// add adds one entry of each sort, drop removes them.
 func add(o client.Object, name, uid string) {
 	o.SetFinalizers(append(o.GetFinalizers(), "example.com/"+name))
 	o.SetOwnerReferences(append(o.GetOwnerReferences(), owner(uid)))

@@ -11,17 +11,17 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// subject is a kind as the promises that hold for every kind see it.
+// subject is a kind, with what the promises that hold for every kind need.
 type subject[T client.Object] struct {
 	kind string
 	of   func(Client) client.Resource[T]
-	// blank is an object without name; spoil makes it one that is refused.
+	// blank returns an object without a name; spoil makes it invalid.
 	blank func() T
 	spoil func(T)
-	// done changes the status, isDone tells; nil where there is none.
+	// done changes the status, and isDone reports whether it is changed. Both are nil for a kind without a status.
 	done   func(T)
 	isDone func(T) bool
-	// edit changes the spec and edited tells; nil where it cannot change.
+	// edit changes the spec, and edited reports whether it is changed. Both are nil for a kind whose spec is immutable.
 	edit   func(T)
 	edited func(T) bool
 }

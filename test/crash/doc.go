@@ -4,9 +4,9 @@
 //	                              ▲                                                                  │
 //	                       SIGKILL, start                      every due time, exactly one run? ◄────┘
 //
-// The containers themselves write what happened, so that nothing depends on what the server believes. The check is the
-// one that Jepsen made for Chronos: every target time is met by exactly one run, not before, and there are no other runs.
-// How late a run starts depends on the machine here; that the controllers add nothing is told by punctual_test.go of
+// The containers themselves write what happened, so that the check does not depend on what the server reports. The check
+// is the one that Jepsen made for Chronos: every target time is met by exactly one run, not before, and there are no other
+// runs. How late a run starts depends on the machine. That the controllers add no delay is tested by punctual_test.go of
 // internal/controller/scheduledjob/model and internal/controller/cronjob/model.
 //
 //	go test ./test/crash                                 every seed of testdata/seeds

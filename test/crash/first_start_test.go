@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// firstStartSteps are files in the order in which a first start makes them. Its time is spread between them, however slow
-// the machine is.
+// firstStartSteps are files in the order in which a first start creates them. A test waits for one of them before it
+// kills the server, so that also on a slow machine all steps of the start are interrupted.
 var firstStartSteps = []string{"lock", "etcd/member", "etcd/member/snap/db", "etcd/member/wal", "pki/ca.key"}
 
 func TestAServerThatIsKilledInItsFirstStartStartsAgain(t *testing.T) {
@@ -33,7 +33,7 @@ func TestAServerThatIsKilledInItsFirstStartStartsAgain(t *testing.T) {
 	})
 }
 
-// awaitFile looks far more often than package await, for what comes next is made within milliseconds.
+// awaitFile polls far more often than package await, since the next file follows within milliseconds.
 func (s *server) awaitFile(t *testing.T, name string) {
 	t.Helper()
 	for limit := time.Now().Add(await.Limit); ; time.Sleep(100 * time.Microsecond) {

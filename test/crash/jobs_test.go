@@ -29,7 +29,8 @@ import (
 
 var jobs = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 
-// indexed is a Job whose pods, one an index, must run once each: a pod outlives the server that started it.
+// indexed returns a Job with one pod for each index. Every pod must run exactly once, since a pod outlives the server
+// that started it.
 func indexed(l ledger, name string, pods, atOnce int32, work string) *batchv1.Job {
 	template := l.pods(work, batchv1.JobNameLabel)
 	c := &template.Spec.Containers[0]
@@ -66,8 +67,8 @@ func everyPodRunsOnce(t *testing.T, seed uint64) {
 	defer stop()
 	rounds := make(chan error, 1)
 	template := plain(t, indexed(l, "gone", 2, 2, "sleep 1000"))
-	go func() { rounds <- s.comeAndGo(ctx, t.Context(), template) }()
-	s.torment(t, (*crashKills+1)/2, random)
+	go func() { rounds <- s.createAndDelete(ctx, t.Context(), template) }()
+	s.killAgainAndAgain(t, (*crashKills+1)/2, random)
 	stop()
 	if err := <-rounds; err != nil {
 		t.Error(err)
@@ -84,21 +85,22 @@ func everyPodRunsOnce(t *testing.T, seed uint64) {
 	s.nothingLeft(t, l)
 }
 
-// comeAndGo makes Jobs and deletes them while their pods run, until ctx ends.
-func (s *server) comeAndGo(ctx, patient context.Context, template *unstructured.Unstructured) error {
+// createAndDelete creates Jobs and deletes them while their pods run, until ctx ends. Its requests do not end with ctx but
+// with testCtx, so that no Job is left behind.
+func (s *server) createAndDelete(ctx, testCtx context.Context, template *unstructured.Unstructured) error {
 	pause := time.NewTicker(time.Second)
 	defer pause.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		job := template.DeepCopy()
 		job.SetName(fmt.Sprintf("gone-%d", n))
-		if err := s.make(patient, jobs, job); err != nil {
+		if err := s.make(testCtx, jobs, job); err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 		case <-pause.C:
 		}
-		if err := s.remove(patient, job.GetName()); err != nil {
+		if err := s.remove(testCtx, job.GetName()); err != nil {
 			return err
 		}
 	}
@@ -160,7 +162,7 @@ func checkOnce(t *testing.T, entries []entry, whole map[string]int32) {
 	}
 }
 
-// nothingLeft waits until no process, mount or file of a pod is there.
+// nothingLeft waits until the pods have left no process, mount or file.
 func (s *server) nothingLeft(t *testing.T, l ledger) {
 	t.Helper()
 	var left []string
@@ -170,7 +172,7 @@ func (s *server) nothingLeft(t *testing.T, l ledger) {
 	}, func() string { return fmt.Sprintf("there are %v", left) })
 }
 
-// processesOf finds those that have the name of the ledger in their command, and what these started.
+// processesOf returns the processes whose command line has the path of the ledger.
 func processesOf(l ledger) []string {
 	var found []string
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ") //nolint:errcheck // The pattern is well formed.
@@ -199,7 +201,7 @@ func (s *server) folders() []string {
 	return found
 }
 
-// mounts are those of the data directory and of the process host's.
+// mounts returns the mounts below the data directory and below the process host's directory.
 func (s *server) mounts() []string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

@@ -12,10 +12,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ledger is the file that containers of one schedule write to: tag, index, nanoseconds since 1970, what.
+// ledger is the file to which the containers of one schedule write lines: tag, index, nanoseconds since 1970, "start"
+// or "end".
 type ledger struct{ path string }
 
-// pods write a line, do work, and write another. The tag of their run is in a label.
+// pods returns a template whose pods write a line, do work, and write another line. The tag of their run is the value
+// of the label tagLabel.
 func (l ledger) pods(work, tagLabel string) corev1.PodTemplateSpec {
 	line := func(what string) string {
 		return fmt.Sprintf(`echo "$TAG ${JOB_POD_INDEX:-0} $(date +%%s%%N) %s" >>%s`, what, l.path)

@@ -24,13 +24,13 @@ var (
 	cronJobs      = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}
 )
 
-// insist makes one request until the server answers it, whatever happens to the server meanwhile. What it asks for may
-// have been done when the answer is lost, so a second one must do no harm.
+// insist repeats a request until the server answers it, whatever happens to the server meanwhile. A request may have
+// been carried out although its answer was lost, so repeating it must do no harm.
 func (s *server) insist(ctx context.Context, resource schema.GroupVersionResource, request func(context.Context, dynamic.ResourceInterface) error) error {
 	return await.Poll(ctx, func(ctx context.Context) (bool, error) {
 		config, err := s.config()
 		if err != nil {
-			return false, nil // it is being written
+			return false, nil // the kubeconfig is being written
 		}
 		client, err := dynamic.NewForConfig(config)
 		if err != nil {
@@ -99,7 +99,7 @@ func (s *server) scheduledJob(t *testing.T, name string) *stintv1.ScheduledJob {
 	return obj
 }
 
-// await waits until a ScheduledJob is as it shall be.
+// await waits until a check of a ScheduledJob returns true.
 func (s *server) await(t *testing.T, name, what string, is func(*stintv1.ScheduledJob) bool) *stintv1.ScheduledJob {
 	t.Helper()
 	var last *stintv1.ScheduledJob

@@ -16,7 +16,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// schedule is one ScheduledJob and what is true of it.
+// schedule is one ScheduledJob and what is expected of it.
 type schedule struct {
 	name   string
 	period time.Duration
@@ -24,11 +24,12 @@ type schedule struct {
 	runs int
 	spec stintv1.ScheduledJobSpec
 	work string
-	// skips is whether runs need not come.
+	// skips is set where runs may be skipped.
 	skips bool
 }
 
-// schedules go on for about as long as the server is killed, and no longer: a slow machine could not keep up for ever.
+// schedules returns schedules that are due for about as long as the server is killed. If they were due for ever, a slow
+// machine could never catch up.
 func schedules() []schedule {
 	waits, keep := ptr.To(false), ptr.To(false)
 	during := func(period time.Duration) int { return int(time.Duration(*crashKills) * 4 * time.Second / period) }
@@ -68,7 +69,7 @@ func (s schedule) object(l ledger) *stintv1.ScheduledJob {
 	}
 }
 
-// due are the due times until an instant, computed anew.
+// due returns the due times up to an instant, computed without the code under test.
 func (s schedule) due(since, until time.Time) []time.Time {
 	var times []time.Time
 	for t := since; !t.After(until) && (s.runs == 0 || len(times) < s.runs); t = t.Add(s.period) {
@@ -102,7 +103,7 @@ func everyDueTimeIsMet(t *testing.T, seed uint64) {
 	var tags []string
 	asking := make(chan error, 1)
 	go func() { asking <- s.ask(ctx, t.Context(), &tags) }()
-	s.torment(t, *crashKills, random)
+	s.killAgainAndAgain(t, *crashKills, random)
 	stop()
 
 	for _, schedule := range all {
@@ -115,9 +116,9 @@ func everyDueTimeIsMet(t *testing.T, seed uint64) {
 	t.Run("cron", func(t *testing.T) { checkCron(t, ledgers["cron"]) })
 }
 
-// ask asks for a run on demand now and then, as one person does who tries again until there is an answer, until ctx ends
-// or more would wait than a slow machine can run.
-func (s *server) ask(ctx, patient context.Context, tags *[]string) error {
+// ask asks for a run on demand now and then, as a user does who tries again until there is an answer. It stops when ctx
+// ends, or before more runs wait than a slow machine can run.
+func (s *server) ask(ctx, testCtx context.Context, tags *[]string) error {
 	pause := time.NewTicker(700 * time.Millisecond)
 	defer pause.Stop()
 	for n := range 5 * *crashKills {
@@ -126,7 +127,7 @@ func (s *server) ask(ctx, patient context.Context, tags *[]string) error {
 			return nil
 		case <-pause.C:
 			tag := fmt.Sprintf("r%d", n)
-			if err := s.run(patient, "asked", tag); err != nil {
+			if err := s.run(testCtx, "asked", tag); err != nil {
 				return err
 			}
 			*tags = append(*tags, tag)
@@ -182,7 +183,7 @@ func (s schedule) checkRun(t *testing.T, due time.Time, pods []entry) {
 	}
 }
 
-// isOver reports whether all that was due has been dealt with and has ended.
+// isOver reports whether all due times have been dealt with and all runs have ended.
 func isOver(sj *stintv1.ScheduledJob) bool {
 	s := sj.Status
 	return s.LastScheduleTime != nil && s.NextScheduleTime == nil && len(s.PendingExecutions)+len(s.RunningExecutions) == 0
@@ -197,7 +198,7 @@ func checkSums(t *testing.T, sj *stintv1.ScheduledJob, due int) {
 	}
 }
 
-// distinct are the indexes of pods.
+// distinct returns the different indexes of pods.
 func distinct(runs []entry) map[string]bool {
 	indexes := map[string]bool{}
 	for _, e := range runs {
@@ -244,8 +245,8 @@ func cronJob(l ledger) *batchv1.CronJob {
 	}
 }
 
-// checkCron checks that a CronJob that forbids it never ran twice at a time, nor twice for one due time. It does not
-// owe what was due while the server was down.
+// checkCron checks that the CronJob, which forbids concurrent runs, never ran twice at a time, nor twice for one due
+// time. A due time that passed while the server was down needs no run.
 func checkCron(t *testing.T, l ledger) {
 	await.Until(t, "a run of the CronJob", func() bool { return len(l.read(t)) > 0 })
 	entries := l.read(t)

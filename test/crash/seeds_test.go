@@ -15,7 +15,7 @@ var (
 	crashFresh = flag.Bool("crash.fresh", false, "play a new seed instead, and say what to keep if it fails")
 )
 
-// seedsFile has the seeds that are always played: one a line, and why it is kept.
+// seedsFile has the seeds that are always played: one on each line, with the reason why it is kept.
 const seedsFile = "testdata/seeds"
 
 // eachSeed plays every seed that was asked for.

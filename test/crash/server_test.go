@@ -23,7 +23,7 @@ import (
 
 const beStint = "STINT_TEST_BE_STINT"
 
-// TestMain makes this test binary the stint that is killed, and the process host that it starts.
+// TestMain lets this test binary also be the stint server that is killed, and the process host that the server starts.
 func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
 		os.Exit(code)
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// server is a stint server that is started anew whenever it has been killed.
+// server is a stint server that is restarted whenever it was killed.
 type server struct {
 	dir string
 
@@ -78,7 +78,7 @@ func (s *server) launch(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
-	os.Remove(s.kubeconfig()) // so that there is one when this server listens, not before
+	os.Remove(s.kubeconfig()) // so that a kubeconfig exists only once this server listens
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func (s *server) ready(t *testing.T) bool {
 	t.Helper()
 	config, err := s.config()
 	if err != nil {
-		return false // it is being written
+		return false // the kubeconfig is being written
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *server) ready(t *testing.T) bool {
 
 func (s *server) kubeconfig() string { return filepath.Join(s.dir, "kubeconfig") }
 
-// answerTimeout is for another program that has taken the port of a server that was killed. No answer of a server takes
-// so long, however slow the machine is.
+// answerTimeout bounds a request: another program may have taken the port of the server that was killed, and never
+// answer. No answer of a server takes so long, however slow the machine is.
 const answerTimeout = time.Minute
 
 func (s *server) config() (*rest.Config, error) {
@@ -123,7 +123,7 @@ func (s *server) config() (*rest.Config, error) {
 	return config, nil
 }
 
-// signal sends one and waits for the end.
+// signal sends a signal and waits until the server has ended.
 func (s *server) signal(signal syscall.Signal) {
 	s.mu.Lock()
 	cmd, ended := s.process, s.ended
@@ -132,8 +132,8 @@ func (s *server) signal(signal syscall.Signal) {
 	<-ended
 }
 
-// torment kills and starts the server so many times; it is up then.
-func (s *server) torment(t *testing.T, kills int, random *rand.Rand) {
+// killAgainAndAgain kills and restarts the server so many times, and returns when it is ready again.
+func (s *server) killAgainAndAgain(t *testing.T, kills int, random *rand.Rand) {
 	t.Helper()
 	for range kills {
 		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Second))))

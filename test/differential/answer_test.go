@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// answer is what is compared of a reply: nothing that two runs of the same server would do differently.
+// answer is the part of a reply that is compared. It has nothing that differs between two runs of the same server.
 type answer struct {
 	code   int
 	reason string
-	// fields are those that the error speaks of, each once.
+	// fields are the fields that the error names, each once.
 	fields map[string]bool
 	// types are the kinds of the errors, by field.
 	types map[string]string
@@ -25,7 +25,7 @@ type answer struct {
 	object   any
 }
 
-// volatile holds what is never the same.
+// volatile are fields that differ with every creation.
 var volatile = []string{"uid", "creationTimestamp", "resourceVersion"}
 
 func newAnswer(r reply) (answer, error) {
@@ -38,7 +38,7 @@ func newAnswer(r reply) (answer, error) {
 		if r.code/100 == 2 {
 			return a, fmt.Errorf("%w in %s", err, r.body)
 		}
-		a.messages[string(r.body)] = true // A crash says what it likes.
+		a.messages[string(r.body)] = true // The handler has crashed.
 		return a, nil
 	}
 	switch body["kind"] {
@@ -81,10 +81,10 @@ func shortWarning(header string) string {
 	return text
 }
 
-// generatedPrefix is how much of generateName there is room for.
+// generatedPrefix is the length to which a server cuts generateName.
 const generatedPrefix = 58
 
-// normalized replaces what the server has made up: the UID wherever it stands, and a generated name.
+// normalized replaces what the server generates: the UID wherever it is, and a generated name.
 func normalized(object map[string]any) any {
 	metadata := object["metadata"].(map[string]any)
 	uid, _ := metadata["uid"].(string)
@@ -100,7 +100,7 @@ func normalized(object map[string]any) any {
 	}
 	var result map[string]any
 	if err := json.Unmarshal([]byte(text), &result); err != nil {
-		panic(err) // It has just been written.
+		panic(err) // It was encoded just before.
 	}
 	metadata = result["metadata"].(map[string]any)
 	for _, key := range volatile {
@@ -113,7 +113,8 @@ func normalized(object map[string]any) any {
 	for _, manager := range managers {
 		delete(manager.(map[string]any), "time")
 	}
-	slices.SortFunc(managers, func(a, b any) int { return strings.Compare(string(encode(a)), string(encode(b))) }) // else by time
+	// Servers sort them by time.
+	slices.SortFunc(managers, func(a, b any) int { return strings.Compare(string(encode(a)), string(encode(b))) })
 	return result
 }
 

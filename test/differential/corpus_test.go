@@ -22,20 +22,21 @@ type section struct {
 	Request request `json:"request"`
 	// Subresource is "status" for requests to it.
 	Subresource string `json:"subresource"`
-	// Base names a manifest of bases.yaml. It is what is created, or what is stored before the request.
+	// Base names a manifest of bases.yaml. It is created by the request, or stored before it.
 	Base string `json:"base"`
 	// With changes the base for all cases.
 	With any `json:"with"`
-	// AppliedBy is the field manager that has made what is stored, by server-side apply; "" for an ordinary creation.
+	// AppliedBy is the field manager that has applied the stored object by server-side apply; "" for an ordinary
+	// creation.
 	AppliedBy string `json:"appliedBy"`
-	// Status is what the stored object has got as its status.
+	// Status is the status of the stored object.
 	Status any `json:"status"`
 	// Query is added to the URL.
 	Query map[string]string `json:"query"`
-	// Cases are the changes, each by a sentence or a few words that say what is special.
+	// Cases are the changes, each with a sentence or a few words as its name.
 	Cases map[string]any `json:"cases"`
 
-	// wet requests change what is stored.
+	// wet is set where requests change what is stored. All others are dry runs.
 	wet bool
 }
 
@@ -45,11 +46,11 @@ type request string
 const (
 	// create posts the base with the change.
 	create request = "create"
-	// update changes what is stored as the server returns it, and puts it.
+	// update changes the stored object, as the server returns it, and puts it.
 	update request = "update"
-	// replace puts the base with the change over what is stored, without resourceVersion and uid: kubectl replace.
+	// replace puts the base with the change, without resourceVersion and uid: kubectl replace.
 	replace request = "replace"
-	// The change is the body, as it is.
+	// The body of a patch is the change itself.
 	jsonPatch      request = "json-patch"
 	mergePatch     request = "merge-patch"
 	strategicPatch request = "strategic-patch"

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// difference is one that is meant. It fails the test when it is there no more.
+// difference is an intended difference. The test fails when it no longer exists.
 type difference struct {
-	// cases are those that differ; one that ends in * stands for all that begin so, and none for all.
+	// cases are those that differ; one that ends in * matches by prefix, and an empty list matches all.
 	cases []string
-	// gaps matches what differs in them, as gap.about says it.
+	// gaps is a pattern of what differs in them, as gap.about says it.
 	gaps string
 	// mixed is set where random mixtures may show the difference too.
 	mixed bool
-	// reason tells why Stint does otherwise.
+	// reason is why Stint differs.
 	reason string
 }
 
@@ -28,7 +28,7 @@ func deliberate() []*known {
 	return all
 }
 
-// known is a difference and what of it was met.
+// known is an intended difference and where it was met.
 type known struct {
 	difference
 	pattern *regexp.Regexp
@@ -70,7 +70,7 @@ func (k *known) names(name string) bool {
 	return false
 }
 
-// unmet fails the test for every difference that is there no more.
+// unmet fails the test for every difference that no longer exists.
 func unmet(t testing.TB, all []*known) {
 	t.Helper()
 	for _, k := range all {

@@ -36,7 +36,7 @@ func TestClusterAnswersAsStintDoes(t *testing.T) {
 	for _, s := range c.report.sections {
 		ran += s.cases
 	}
-	if ran == all { // else -run chose some
+	if ran == all { // otherwise -run has selected some
 		unmet(t, c.known)
 	}
 	c.report.finish(t, c.known)
@@ -91,8 +91,8 @@ func (c *comparison) compare(t *testing.T, counts *sectionReport, name string, s
 	c.report.compareWording(name, theirs, ours)
 }
 
-// unmeant are the gaps that nothing explains. Where fields are judged differently, and are meant to be, the verdict may
-// follow from them.
+// unmeant returns the gaps that no intended difference explains. An intended difference in a field also explains
+// another code or reason.
 func (c *comparison) unmeant(name string, all []gap) []gap {
 	var verdict, wrong []gap
 	explained := false
@@ -113,7 +113,7 @@ func (c *comparison) unmeant(name string, all []gap) []gap {
 	return wrong
 }
 
-// meant reports whether a gap is in the list. It asks every entry, since each must be met by some case.
+// meant reports whether a gap is in the list. It checks every entry, since each must be met by some case.
 func (c *comparison) meant(name string, g gap) bool {
 	found := false
 	for _, k := range c.known {

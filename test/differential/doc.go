@@ -2,10 +2,10 @@
 // same verdict, the same fields in the error, the same warnings, the same defaulted object.
 //
 //	testdata/*.yaml ─┐                 ┌─▶ kube-apiserver ─┐
-//	corpus in Go    ─┼─▶ dry requests ─┤                   ├─▶ compare ─▶ differences.go or a failed test
+//	corpus in Go    ─┼─▶ dry requests ─┤                   ├─▶ compare ─▶ an intended difference, or a failed test
 //	random mixtures ─┘                 └─▶ Stint ──────────┘
 //
-// Every difference that is meant stands in one list with its reason (differences_test.go), and has to be there still.
+// Every intended difference is listed with its reason (differences_test.go). The test fails when one no longer exists.
 //
 //	STINT_CLUSTER=… go test ./test/differential -report differential.txt
 package differential

@@ -51,7 +51,7 @@ func kubernetes(t testing.TB) *endpoint {
 	return e
 }
 
-// define has the cluster serve the kind that a file defines.
+// define creates the CustomResourceDefinition in a file on the cluster.
 func (e *endpoint) define(t testing.TB, file string) {
 	t.Helper()
 	must(t, e.cluster.InstallCRD(t.Context(), file))
@@ -76,14 +76,14 @@ type call struct {
 	body         []byte
 }
 
-// reply is what came back.
+// reply is the response of a server.
 type reply struct {
 	code     int
 	body     []byte
 	warnings []string
 }
 
-// do sends the request. A connection that breaks, as it does when a handler panics, is an answer too: code 0.
+// do sends the request. A connection that breaks, as it does when a handler panics, is a reply too, with code 0.
 func (e *endpoint) do(c call) (reply, error) {
 	query := url.Values{}
 	for key, value := range c.query {
@@ -105,7 +105,7 @@ func (e *endpoint) do(c call) (reply, error) {
 	return reply{code: resp.StatusCode, body: body, warnings: resp.Header["Warning"]}, err
 }
 
-// want makes a request that has to succeed.
+// want makes a request that must succeed.
 func (e *endpoint) want(c call) (object map[string]any, err error) {
 	r, err := e.do(c)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestClusterExportsJobsThatStintTakes takes a Job from kube-apiserver, as it is, to Stint: in the version it has, and
-// in the old one where its selector is asked to be generated.
+// TestClusterExportsJobsThatStintTakes creates on Stint a Job exactly as kube-apiserver returns it: as batch/v1, and as
+// the old extensions/v1beta1 with autoSelector.
 func TestClusterExportsJobsThatStintTakes(t *testing.T) {
 	cluster, ours := kubernetes(t), stint(t)
 	const jobs = "/apis/batch/v1/namespaces/default/jobs"

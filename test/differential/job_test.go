@@ -17,7 +17,7 @@ var jobDifferences = []difference{
 		reason: "a Job none of whose pods runs is not shown as running",
 	},
 	{gaps: `object (metadata\.managedFields\[\d+\]\.fieldsV1\.f:spec\.f:manualSelector|spec\.manualSelector)`,
-		reason: "A2: manualSelector stays unset, so that nobody who reads a Job wonders whether to write it"},
+		reason: "A2: manualSelector stays unset, so that the reader of a Job does not wonder whether to write it"},
 	{
 		cases:  []string{"update: a Job: manualSelector false"},
 		gaps:   `object metadata\.(generation|managedFields)`,
@@ -147,12 +147,12 @@ var selectingByHand = object{"spec": object{
 	"template":       object{"metadata": object{"labels": object{"a": "b"}}},
 }}
 
-// failing is a change to a failure policy of these rules.
+// failing returns a change that sets a failure policy of these rules.
 func failing(rules ...any) object {
 	return object{"spec": object{"podFailurePolicy": object{"rules": rules}}}
 }
 
-// failingOn is a rule with n exit codes.
+// failingOn returns a rule with n exit codes.
 func failingOn(n int) object {
 	var codes []any
 	for i := range n {
@@ -161,7 +161,7 @@ func failingOn(n int) object {
 	return object{"action": "FailJob", "onExitCodes": object{"operator": "In", "values": codes}}
 }
 
-// failingIf is a rule with n conditions.
+// failingIf returns a rule with n conditions.
 func failingIf(n int) object {
 	var conditions []any
 	for i := range n {
@@ -170,7 +170,7 @@ func failingIf(n int) object {
 	return object{"action": "Count", "onPodConditions": conditions}
 }
 
-// indexes is a list of indexes, of exactly that many characters.
+// indexes returns a list of indexes that has exactly that many characters.
 func indexes(length int) string {
 	text := "0"
 	for i := 10_000; len(text)+6 <= length; i++ {

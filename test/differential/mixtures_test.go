@@ -14,8 +14,8 @@ var (
 // mixturesPrefix begins the names of the sections of mixtures.
 const mixturesPrefix = "mixtures"
 
-// mixtures are creations with two to four changes of the corpus at once, at random. Changes that are answered
-// differently by themselves, and meant to be, are left out.
+// mixtures are creations with two to four random changes of the corpus at once. Changes that have an intended
+// difference of their own are left out.
 func (c *comparison) mixtures(sections []section) []section {
 	c.report.seed = *seed
 	random := rand.New(rand.NewPCG(*seed, 0))
@@ -36,7 +36,7 @@ func mix(s *section, changes []map[string]any, n int, random *rand.Rand) {
 	}
 }
 
-// mixedUpdates are mixtures of the updates within one section each, for what is stored differs between them.
+// mixedUpdates are mixtures of updates within one section each, since what is stored differs between sections.
 func (c *comparison) mixedUpdates(sections []section, random *rand.Rand) []section {
 	var all []section
 	for _, s := range sections {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// podCase is a pod to be, in a file of testdata/pods. Every one is sent as a pod and as the template of a Job.
+// podCase is a pod in a file of testdata/pods. Every one is sent as a pod and as the template of a Job.
 type podCase struct {
 	Name string `json:"name"`
 	// Spec and Metadata are merged into those of the pod.
@@ -73,7 +73,7 @@ const anyPod = `spec\.(template\.spec\.)?`
 const anyContainer = anyPod + `(init)?[cC]ontainers\[\d+\]\.`
 
 // veryField is the reason for most differences.
-const veryField = "the path leads to the field that is wrong, where Kubernetes' leads to none, or beside: "
+const veryField = "the path names the field that is wrong; Kubernetes' path names another one, or none: "
 
 // podDifferences are those of pods and templates.
 var podDifferences = []difference{
@@ -104,7 +104,7 @@ var podDifferences = []difference{
 		gaps:   `field ` + anyContainer + `env\[0\]\.valueFrom\.fieldRef\.(apiVersion|fieldPath)`,
 		reason: veryField + "the version is unknown, not the field",
 	},
-	{gaps: `type ` + anyPod + `(.*\.fieldPath|resources\.limits\[.*\])`, reason: "what there is instead is listed: NotSupported, not Invalid"},
+	{gaps: `type ` + anyPod + `(.*\.fieldPath|resources\.limits\[.*\])`, reason: "the values that are supported are listed: NotSupported, not Invalid"},
 	{gaps: `type ` + anyContainer + `volume(Mounts|Devices)\[\d+\]\.(name|mountPath|devicePath)`, reason: "what is not there is not unknown, or there twice, as well"},
 	{
 		cases:  []string{"templates: volumes: a mount of a volume that is bad itself", "pods: volumes: a mount of a volume that is bad itself"},
@@ -119,6 +119,6 @@ var podDifferences = []difference{
 	{
 		cases:  []string{"templates: containers: a signal*", "pods: containers: a signal*", "templates: scheduling: a group", "pods: scheduling: a group"},
 		gaps:   `code|reason|field .*\.stopSignal|object .*\.(lifecycle|schedulingGroup)`,
-		reason: "stopSignal and schedulingGroup are switched off in Kubernetes 1.36, which drops them without a word; Stint keeps them, and its node refuses them or warns",
+		reason: "stopSignal and schedulingGroup are switched off in Kubernetes 1.36, which drops them silently; Stint keeps them, and its node refuses them or warns",
 	},
 }

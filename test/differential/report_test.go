@@ -45,7 +45,7 @@ func (s *sectionReport) add(theirs answer, meant, wrong bool) {
 	}
 }
 
-// compareWording notes messages that say the same in other words. That is no fault.
+// compareWording records messages that say the same in other words. That is no failure.
 func (r *report) compareWording(name string, theirs, ours answer) {
 	for _, message := range union(theirs.messages, ours.messages) {
 		switch {
@@ -95,7 +95,7 @@ func (r *report) finish(t testing.TB, known []*known) {
 	must(t, os.WriteFile(*reportFile, []byte(text), 0o600))
 }
 
-// orAll says it where a difference is not about certain cases.
+// orAll returns the cases of a difference, or "all cases" where it has none.
 func orAll(cases []string) string {
 	if len(cases) == 0 {
 		return "all cases"

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestClusterDefinitionSaysOfResultSlicesWhatTheServerSays creates slices on a cluster and on a server: what one takes the other
-// takes.
+// TestClusterDefinitionSaysOfResultSlicesWhatTheServerSays creates slices on a cluster and on a server. Both must
+// accept the same ones.
 func TestClusterDefinitionSaysOfResultSlicesWhatTheServerSays(t *testing.T) {
 	result := func(change map[string]any) map[string]any {
 		r := map[string]any{"pod": "p", "uid": "u", "phase": "Succeeded"}

@@ -22,7 +22,7 @@ spec:
       containers: [{name: main, image: busybox}]
 `
 
-// definedRun asks for a run, as docs/schedules.md tells to.
+// definedRun asks for a run, as docs/schedules.md describes.
 const definedRun = `
 apiVersion: stint.dev/v1
 kind: ScheduledJob
@@ -36,11 +36,11 @@ status:
 // kubectlStep is what kubectl does with a cluster.
 type kubectlStep struct {
 	args, want string
-	// awaited is of what a cluster serves a while after the kind is there: discovery, and what explains its fields.
+	// awaited is set for what a cluster serves only a while after the kind is defined: discovery, and kubectl explain.
 	awaited bool
 }
 
-// What kubectl does with ScheduledJobs on a cluster. The steps build on each other.
+// definedSteps are what kubectl does with ScheduledJobs on a cluster. The steps build on each other.
 var definedSteps = []kubectlStep{
 	{args: "apply -f " + definitionFile, want: "created"},
 	{args: "apply -f " + definitionFile, want: "unchanged"},

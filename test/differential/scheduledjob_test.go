@@ -16,8 +16,8 @@ var scheduledJobCorpus embed.FS
 
 const definitionFile = "../../deploy/crds/stint.dev_scheduledjobs.yaml"
 
-// A cluster knows ScheduledJobs by the definition in deploy/crds, stint server by its own code. What one accepts the other
-// accepts, and both store the same.
+// A cluster knows ScheduledJobs by the definition in deploy/crds, stint server by its own code. Both must accept the
+// same objects and store them alike.
 func TestClusterDefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
 	bases, sections := scheduledJobSections(t)
 	sections = append(sections, scheduledJobMixtures(sections))
@@ -42,7 +42,7 @@ func TestClusterDefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
 		})
 	}
 	for name, reason := range definitionCannotSay {
-		if !met[name] && left == 0 { // else -run chose some
+		if !met[name] && left == 0 { // otherwise -run has selected some
 			t.Errorf("no difference any more in %q: remove it from the list (%s)", name, reason)
 		}
 	}
@@ -84,7 +84,7 @@ func scheduledJobMixtures(sections []section) section {
 	return mixed
 }
 
-// compareVerdicts sends the change to both. What is accepted is stored alike.
+// compareVerdicts sends the change to both servers. What they accept must be stored alike.
 func compareVerdicts(t *testing.T, met map[string]bool, name string, scenes [2]*scene, change any) {
 	var replies [2]reply
 	var objects [2]any
@@ -111,8 +111,8 @@ func compareVerdicts(t *testing.T, met map[string]bool, name string, scenes [2]*
 	}
 }
 
-// verdict takes the two ways of saying that an object is none for one: what a definition finds in an object, Go's types
-// find when it is read.
+// verdict makes code 422 the same as 400: a definition finds a wrong type by validation, Go's types find it when the
+// body is decoded.
 func verdict(code int) int {
 	if code == http.StatusUnprocessableEntity {
 		return http.StatusBadRequest
@@ -120,8 +120,8 @@ func verdict(code int) int {
 	return code
 }
 
-// sparse leaves out what tells nothing: Go types have empty structs where a definition has nothing. Who owns which of
-// them differs with them.
+// sparse removes empty values, since Go types have empty structs where a definition has nothing. It removes
+// managedFields too, which list them.
 func sparse(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -155,10 +155,10 @@ func sparse(v any) any {
 // definitionCannotSay holds every case in which the two differ, and why.
 var definitionCannotSay = map[string]string{
 	"ScheduledJob: the status: overrides of 5000 bytes":          "a definition bounds every text and list, not their sum: etcd refuses what is too much",
-	"ScheduledJob: schedules: a day that is not there":           "a pattern knows no calendar: the controller tells (condition InvalidSchedule)",
-	"ScheduledJob: the status: a day that is not there":          "a pattern knows no calendar: the controller drops such a run and tells",
-	"ScheduledJob: selectors: an expression that does not match": "rules cannot go through all operators at a bounded cost: creating the Job fails, and the run tells why",
-	"ScheduledJob: templates: a mount without a volume":          "rules for all of a pod would cost too much: creating the Job fails, and the run tells why",
+	"ScheduledJob: schedules: a day that is not there":           "a pattern knows no calendar: the controller reports it (condition InvalidSchedule)",
+	"ScheduledJob: the status: a day that is not there":          "a pattern knows no calendar: the controller drops such a run and reports it",
+	"ScheduledJob: selectors: an expression that does not match": "rules cannot check all operators at a bounded cost: creating the Job fails, and the run says why",
+	"ScheduledJob: templates: a mount without a volume":          "rules for all of a pod would cost too much: creating the Job fails, and the run says why",
 	"ScheduledJob: templates: resources as a number":             "a definition stores quantities as they are written",
 	"ScheduledJob: templates: resources in other words":          "a definition stores quantities as they are written",
 	"ScheduledJob: strategic patches: a container":               "kinds that are defined know no strategic patches; kubectl apply and edit do without",

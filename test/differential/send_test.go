@@ -36,7 +36,7 @@ var methods = map[request]string{
 	table:          http.MethodGet,
 }
 
-// scene is a section made real on one server: its base, and what is stored of it.
+// scene is a section on one server: its base, and what is stored of it.
 type scene struct {
 	*section
 	server *endpoint
@@ -57,7 +57,8 @@ var collections = map[string]string{
 	"ResultSlice":  "/apis/stint.dev/v1/namespaces/%s/resultslices",
 }
 
-// newScene stores what the section needs. Objects of different sections do not meet: each has a namespace.
+// newScene stores what the section needs. Each section has a namespace, so that objects of different sections do not
+// meet.
 func newScene(server *endpoint, s *section, base any, namespace string) (*scene, error) {
 	object, err := changed(base, s.With)
 	if err != nil {
@@ -102,7 +103,7 @@ func (c *scene) store(namespace string) (err error) {
 	return err
 }
 
-// send makes the request of one case, dry.
+// send makes the request of one case: a dry run, unless the section is wet.
 func (c *scene) send(change any) (reply, error) {
 	body, err := c.body(change)
 	if err != nil {
@@ -138,7 +139,7 @@ func (c *scene) name() string { return c.base["metadata"].(map[string]any)["name
 
 func (c *scene) uid() string { return c.stored["metadata"].(map[string]any)["uid"].(string) }
 
-// body is the text that is sent. A change that is a text is the body itself.
+// body returns the text that is sent. A change that is a text is the body itself.
 func (c *scene) body(change any) (body []byte, err error) {
 	if text, ok := change.(string); ok {
 		return c.filledIn([]byte(text)), nil

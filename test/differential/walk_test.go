@@ -42,13 +42,13 @@ func (c *comparison) walk(t *testing.T, counts *sectionReport, number int) {
 			}
 			c.compare(t, counts, s.label(fmt.Sprintf("step %d", step)), [2]*scene{theirs, ours}, change)
 			if t.Failed() {
-				return // The servers hold different Jobs now, perhaps.
+				return // The servers may hold different Jobs now.
 			}
 		}
 	})
 }
 
-// keep makes an accepted answer the object that the next change starts from.
+// keep makes the object of an accepted answer the one from which the next change starts.
 func (c *scene) keep(r reply) error {
 	if !c.wet || r.code/100 != 2 {
 		return nil
@@ -97,7 +97,7 @@ func randomStatus(random *rand.Rand) object {
 	return status
 }
 
-// randomConditions are the way to one of the ends, or any at all.
+// randomConditions returns conditions that lead to one of the ends, or random ones.
 func randomConditions(random *rand.Rand) any {
 	of := func(kind string, status any) any { return object{"type": kind, "status": status} }
 	switch random.IntN(6) {

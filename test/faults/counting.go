@@ -31,7 +31,7 @@ var counting = []fault{
 		tests: "./internal/controller/job/model",
 	},
 	{
-		wrong: "Finalizers are removed though the status that lists their pods has been put off.",
+		wrong: "Finalizers are removed though the write of the status that lists their pods is delayed.",
 		file:  "internal/controller/job/apply.go",
 		old:   "	if waits && urgency == core.Batched {\n		return failed\n	}\n",
 		new:   "",
@@ -45,7 +45,7 @@ var counting = []fault{
 		tests: "./internal/controller/job/model -run ^TestAPodThatTheNextControllerIsShownLateIsNotCountedAgain$",
 	},
 	{
-		wrong: "A new controller counts pods that the status lists and the informer does not show yet a second time, once it does.",
+		wrong: "A new controller counts pods a second time that the status lists, once they are cached.",
 		file:  "internal/controller/job/external_status.go",
 		old:   "if f.version == \"\" && len(core.Listed(job))+len(f.maybeDoubleCounted(job, pods)) > 0 {",
 		new:   "if f.version == \"\" && len(f.maybeDoubleCounted(job, pods)) > 0 {",
@@ -59,14 +59,14 @@ var counting = []fault{
 		tests: "./internal/controller/job/model -run ^TestAPodThatTheNextControllerIsShownLateIsNotCountedAgain$",
 	},
 	{
-		wrong: "A decision is made on the Job as the informer shows it, without the status that was just stored.",
+		wrong: "A decision is made on the cached Job, without the status that was just stored.",
 		file:  "internal/controller/loop/parents.go",
 		old:   "newest, confirmed = k.latest.Newest(cached), k.latest.Confirmed",
 		new:   "newest, confirmed = cached, k.latest.Confirmed",
 		tests: "./internal/controller/job/model",
 	},
 	{
-		wrong: "An old answer of the server takes the place of a newer one.",
+		wrong: "An old answer of the server replaces a newer one.",
 		file:  "internal/controller/loop/version.go",
 		old:   "if l.newest == none || Older(l.newest, answer) {",
 		new:   "if l.newest == none || l.newest != answer {",

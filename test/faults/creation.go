@@ -10,7 +10,7 @@ var creation = []fault{
 		tests: "./internal/job",
 	},
 	{
-		wrong: "The last failed pod of an index loses its finalizer before the next one has taken over its count of failures.",
+		wrong: "The last failed pod of an index loses its finalizer before the next one has its count of failures.",
 		file:  "internal/job/tracking.go",
 		old:   "return failed(v.job, p) && (v.NamespaceTerminating || v.lastFailedByIndex[IndexOf(p)] != p)",
 		new:   "return failed(v.job, p)",
@@ -24,7 +24,7 @@ var creation = []fault{
 		tests: "./internal/job",
 	},
 	{
-		wrong: "Pods that were just created are forgotten until the informer shows them, and are created again.",
+		wrong: "Pods that were just created are created again, as they are not cached yet.",
 		file:  "internal/controller/job/create.go",
 		old:   "	c.podCache.ObserveWrite(job.UID, made)\n",
 		new:   "",
@@ -38,7 +38,7 @@ var creation = []fault{
 		tests: "./internal/job",
 	},
 	{
-		wrong: "A deletion is forgotten until the informer shows it, and the pod counts as active.",
+		wrong: "A pod that was just deleted counts as active until the deletion is cached.",
 		file:  "internal/controller/job/apply.go",
 		old:   "	c.podCache.Deleted(p.UID)\n",
 		new:   "",

@@ -10,7 +10,7 @@ var deletions = []fault{
 		tests: "./internal/controller/gc -run ^TestDecide$",
 	},
 	{
-		wrong: "An owner goes before its dependents, which were to stay, have let go of it.",
+		wrong: "An owner is deleted before the owner references to it are removed from the dependents that are to stay.",
 		file:  "internal/controller/gc/decide.go",
 		old:   "o.State == Orphaning && !o.Dependents",
 		new:   "o.State == Orphaning",
@@ -24,14 +24,14 @@ var deletions = []fault{
 		tests: "./internal/controller/ttl -run ^TestWhatHappensWhileAJobIsAboutToBeDeleted$",
 	},
 	{
-		wrong: "A failed pod that was deleted counts as left until the informer shows it, and an older one is deleted for it.",
+		wrong: "A failed pod that was deleted counts as left until the deletion is cached, and an older one is deleted for it.",
 		file:  "internal/controller/job/pod_cache.go",
 		old:   "if !child.Deleted && x.isLimited(obs.Job.UID, child.Newest) {",
 		new:   "if x.isLimited(obs.Job.UID, child.Newest) {",
 		tests: "./internal/controller/job -run ^TestARemovedPodIsNotLeft$",
 	},
 	{
-		wrong: "What could not be done is not tried again.",
+		wrong: "A sync that failed is not retried.",
 		file:  "internal/controller/loop/queue.go",
 		old:   "		q.AddRateLimited(key)\n",
 		new:   "",

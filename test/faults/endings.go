@@ -10,7 +10,7 @@ var endings = []fault{
 		tests: "./internal/job",
 	},
 	{
-		wrong: "A finalizer goes though the pod's result could not be kept.",
+		wrong: "A finalizer is removed though the pod's result could not be stored.",
 		file:  "internal/controller/job/apply.go",
 		old:   "	err := recorded(true)\n",
 		new:   "	err := recorded(true)\n	err = nil\n",
@@ -24,7 +24,7 @@ var endings = []fault{
 		tests: "./internal/controller/job/model -run ^TestAPodThatIsCountedBeforeItTerminatesKeepsItsExitCode$",
 	},
 	{
-		wrong: "A pod that an earlier controller listed is stored as the informer shows it, running.",
+		wrong: "A pod that an earlier controller listed is stored as it is cached, running.",
 		file:  "internal/controller/job/external_status.go",
 		old:   "len(core.Listed(job))+len(",
 		new:   "len(",
@@ -38,7 +38,7 @@ var endings = []fault{
 		tests: "./internal/controller/job/model -run ^TestAPodThatOnlyALiveListShowsIsDeletedIfItIsNotNeeded$",
 	},
 	{
-		wrong: "The first results of a Job are stored before its status, and again by a controller that comes after.",
+		wrong: "The first results of a Job are stored before its status, and again by the next controller.",
 		file:  "internal/controller/job/resultslice/store.go",
 		old:   "	if len(pods) == 0 || !s.of(job.UID).sequence.known {\n",
 		new:   "	if len(pods) == 0 {\n",
@@ -59,21 +59,21 @@ var endings = []fault{
 		tests: "./internal/controller/job/resultslice",
 	},
 	{
-		wrong: "An explanation knows of no verdict but the stored one.",
+		wrong: "An explanation ignores a verdict that is not stored yet.",
 		file:  "internal/job/assessment.go",
 		old:   "	end, plan := conclude(v)\n",
 		new:   "	end, plan := storedVerdict(v), manage(v, nil)\n",
 		tests: "./internal/job",
 	},
 	{
-		wrong: "An explanation tells of a delay after failures while it is the server that holds new pods off.",
+		wrong: "An explanation names a delay after failures while the server refuses new pods.",
 		file:  "internal/job/explain/waits.go",
 		old:   "add(t.delay.applies() && !t.refusal.isDelayed(), t.delay.waits)",
 		new:   "add(t.delay.applies(), t.delay.waits)",
 		tests: "./internal/job/explain",
 	},
 	{
-		wrong: "An older report of a pod takes the place of its end.",
+		wrong: "An older report of a pod replaces its end.",
 		file:  "internal/results/append.go",
 		old:   "if supersedes(&r, was) {",
 		new:   "if !supersedes(was, &r) || r.UID == was.UID {",
@@ -88,10 +88,10 @@ var endings = []fault{
 	},
 }
 
-// starts are faults in when a Job has started.
+// starts are faults in the start time of a Job.
 var starts = []fault{
 	{
-		wrong: "A Job that is resumed keeps the start from before, and its deadline counts the suspension.",
+		wrong: "A Job that is resumed keeps its old startTime, so that its deadline includes the suspension.",
 		file:  "internal/job/deadline.go",
 		old:   "	case wasSuspended(v.job):\n		return &now\n",
 		new:   "",

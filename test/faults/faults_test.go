@@ -125,7 +125,7 @@ func TestAnInterruptIsNoVerdict(t *testing.T) {
 	}
 }
 
-// Without the tests of each package this takes no time: who moves a line learns at once that a fault has to follow.
+// TestEveryFaultApplies runs no other tests, so it takes no time, and shows at once which faults a change of source breaks.
 func TestEveryFaultApplies(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range faults {

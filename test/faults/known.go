@@ -4,14 +4,14 @@ package main
 // history.
 var known = []fault{
 	{
-		wrong: "A pod that was released is forgotten until the informer shows it, and counted again (kubernetes/kubernetes#105200).",
+		wrong: "A pod whose finalizer was removed is counted again until the cache shows the removal (kubernetes/kubernetes#105200).",
 		file:  "internal/controller/job/apply.go",
 		old:   "	err := c.modify(ctx, job, p, core.RemoveFinalizer)\n",
 		new:   "	_, err := c.client.Pods().Modify(ctx, p, core.RemoveFinalizer)\n	return err\n",
 		tests: "./internal/controller/job/model -run ^TestAPodIsCountedOnceThoughItsJobIsShownFirst$",
 	},
 	{
-		wrong: "A pod is counted before it is listed, and again by a controller that comes after (kubernetes/kubernetes#105179).",
+		wrong: "A pod is counted before it is listed, and again by the next controller (kubernetes/kubernetes#105179).",
 		file:  "internal/job/tracking.go",
 		old:   "	t.uncounted.Failed = append(t.uncounted.Failed, p.UID)\n",
 		new:   "	t.failed++\n",
@@ -74,21 +74,21 @@ var known = []fault{
 		tests: "./internal/controller/job/model -run ^TestAJobCompletesThoughItsPodsAreRemoved$",
 	},
 	{
-		wrong: "A Job has a start while it is suspended, and another when it goes on (kubernetes/kubernetes#134521).",
+		wrong: "A Job has a startTime while it is suspended, and another once it is resumed (kubernetes/kubernetes#134521).",
 		file:  "internal/job/suspend.go",
 		old:   "		s.status.StartTime = nil\n",
 		new:   "",
 		tests: "./internal/controller/job/model -run ^TestAJobIsResumedAtEveryStepOfItsSuspension$",
 	},
 	{
-		wrong: "An end is measured before its status is stored (kubernetes/kubernetes#112873).",
+		wrong: "The metrics of an end are recorded before its status is stored (kubernetes/kubernetes#112873).",
 		file:  "internal/controller/job/apply.go",
 		old:   "		if err := c.store(ctx, job, next, urgency); err != nil {\n			return errors.Join(failed",
 		new:   "		if err := c.store(ctx, job, next, urgency); err != nil {\n			c.metrics.counted(job, d.Counts)\n			return errors.Join(failed",
 		tests: "./internal/controller/job/model -run ^TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict$",
 	},
 	{
-		wrong: "Pods that the informer does not show in time are taken for gone (kubernetes/kubernetes#129795).",
+		wrong: "Pods that are not cached in time are taken for deleted (kubernetes/kubernetes#129795).",
 		file:  "internal/controller/job/observe.go",
 		old:   "stored, err := c.storedPod(ctx, p)\n",
 		new:   "stored, err := (*corev1.Pod)(nil), error(nil)\n",
@@ -109,21 +109,21 @@ var known = []fault{
 		tests: "./internal/apiserver/registry/pod -run ^TestAFinalizerGoesWhateverElseIsWrongWithItsPod$",
 	},
 	{
-		wrong: "A CronJob that has missed more than a hundred times starts no more (kubernetes/kubernetes#36311).",
+		wrong: "A CronJob that has missed more than a hundred times never starts a run again (kubernetes/kubernetes#36311).",
 		file:  "internal/cronjob/due.go",
 		old:   "Set or decrease .spec.startingDeadlineSeconds or check clock skew\")\n",
 		new:   "Set or decrease .spec.startingDeadlineSeconds or check clock skew\")\n		return\n",
 		tests: "./internal/cronjob -run ^TestACronJobThatWasSuspendedForLongGoesOn$",
 	},
 	{
-		wrong: "A schedule that is changed counts for the time before (kubernetes/kubernetes#63371).",
+		wrong: "A changed schedule also holds for the time before the change (kubernetes/kubernetes#63371).",
 		file:  "internal/cronjob/due.go",
 		old:   "	return latest(after, v.ScheduleSince)\n",
 		new:   "	return after\n",
 		tests: "./internal/cronjob -run ^TestATimeBeforeTheScheduleWasChangedIsNotDue$",
 	},
 	{
-		wrong: "The next look at a CronJob is after the last run, not after now (kubernetes/kubernetes#119137).",
+		wrong: "A CronJob is requeued for a time after its last run, not after now (kubernetes/kubernetes#119137).",
 		file:  "internal/cronjob/due.go",
 		old:   "s.Next(latest(after, v.Now))",
 		new:   "s.Next(after)",
@@ -158,7 +158,7 @@ var known = []fault{
 		tests: "./internal/apiserver/registry/job",
 	},
 	{
-		wrong: "A new failure is forgotten by the time the Job is judged, and its backoffLimit never met (kubernetes/kubernetes#62382).",
+		wrong: "A new failure does not count when the verdict is decided, so that the backoffLimit is never reached (kubernetes/kubernetes#62382).",
 		file:  "internal/job/backoff_limit.go",
 		old:   "	if v.failed <= backoffLimit(v.job) && !pastRestartLimit(v) {\n",
 		new:   "	if int32(len(v.newFailed)) <= backoffLimit(v.job) && !pastRestartLimit(v) {\n",

@@ -8,7 +8,7 @@
 // reads the changed file from a temporary directory. The tests run as in the gate, without fresh seeds and without a
 // cluster, and have passed without the fault before. A fault counts as caught when a test fails. It does not when the
 // tests pass, run out of time or do not compile, or when the piece to replace is not there any more; then the program
-// exits with 1. Who changes the source that a fault replaces changes the fault with it, or finds another of its kind.
+// exits with 1. If that source changes, the fault has to change with it, or give way to a similar one.
 package main
 
 import (

@@ -17,9 +17,9 @@ import (
 type fault struct {
 	// wrong is what goes wrong, in a sentence.
 	wrong string
-	// file is where, from the root of the module.
+	// file is the source file, as a path from the root of the module.
 	file string
-	// old is what is replaced by new. The file has it once.
+	// old is the text that new replaces. The file has it exactly once.
 	old, new string
 	// tests are the arguments of go test: the packages whose tests catch the fault.
 	tests string
@@ -30,7 +30,7 @@ func (f fault) String() string { return f.file + ": " + f.wrong }
 // ground is a module that faults are planted in.
 type ground struct {
 	root string
-	// sound is what came of tests without a fault.
+	// sound has the result of each test that was run without a fault.
 	sound map[string]error
 }
 
@@ -73,7 +73,7 @@ func (g *ground) plant(ctx context.Context, f fault) (caught string, err error) 
 	return "", err
 }
 
-// passes makes sure that it is the fault that the tests catch.
+// passes returns an error if the tests fail without a fault: then they prove nothing about one.
 func (g *ground) passes(ctx context.Context, tests string) error {
 	err, known := g.sound[tests]
 	if known {
@@ -87,7 +87,7 @@ func (g *ground) passes(ctx context.Context, tests string) error {
 	return err
 }
 
-// writeOverlay has go read text in the place of source.
+// writeOverlay writes the overlay file that makes go read text instead of source.
 func writeOverlay(dir, source string, text []byte) (overlay string, err error) {
 	changed := filepath.Join(dir, filepath.Base(source))
 	if err := os.WriteFile(changed, text, 0o600); err != nil {
@@ -124,7 +124,8 @@ func (g *ground) test(ctx context.Context, tests string, flags ...string) (faile
 	return failed, fmt.Errorf("%w\n%s", err, lastLines(out))
 }
 
-// environment is that of the gate: one seed, no cluster. What makes rapid fail need not be made small, nor be kept.
+// environment returns the environment of the gate: one seed, no cluster. Input that makes rapid fail is neither made
+// smaller nor stored.
 func environment(mine []string) []string {
 	var env []string
 	for _, e := range mine {
@@ -148,7 +149,7 @@ var notBuilt = regexp.MustCompile(`(?m)^FAIL\t.*\[(build|setup) failed\]$`)
 
 func builds(output []byte) bool { return !notBuilt.Match(output) }
 
-// inShort names the first few.
+// inShort joins the first few names.
 func inShort(names []string) string {
 	const few = 3
 	if more := len(names) - few; more > 0 {

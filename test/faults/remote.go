@@ -1,6 +1,6 @@
 package main
 
-// remotely are faults in how a server is spoken to whose answers can be lost.
+// remotely are faults in the client of a remote server, whose answers can be lost.
 var remotely = []fault{
 	{
 		wrong: "A create whose answer was lost is repeated under another name.",
@@ -10,7 +10,7 @@ var remotely = []fault{
 		tests: "./internal/client/remote -run ^TestAWriteWhoseAnswerIsLostIsDoneOnce$",
 	},
 	{
-		wrong: "An object is deleted by its name, though another has the name by now.",
+		wrong: "An object is deleted by its name, though another one has that name now.",
 		file:  "internal/client/remote/resource.go",
 		old:   "	if uid != \"\" {\n",
 		new:   "	if uid != \"\" && opts.Unchanged {\n",

@@ -3,28 +3,28 @@ package main
 // schedules are faults by which a due time gets two runs, or none.
 var schedules = []fault{
 	{
-		wrong: "A Job of somebody else's that has the name of a run is taken for the run.",
+		wrong: "A Job that another client made under the name of a run is taken for the run.",
 		file:  "internal/controller/cronjob/apply.go",
 		old:   "	if metav1.IsControlledBy(found, cj) {\n",
 		new:   "	if metav1.GetControllerOf(found) == nil || metav1.IsControlledBy(found, cj) {\n",
 		tests: "./internal/controller/cronjob/model",
 	},
 	{
-		wrong: "A new controller starts a run on a CronJob of which a newer version may be stored, a second time.",
+		wrong: "A new controller starts a run a second time, as a newer version of its CronJob is stored but not cached.",
 		file:  "internal/controller/cronjob/sync.go",
 		old:   "case (first || d.Start != nil) && !confirmed:",
 		new:   "case first && !confirmed:",
 		tests: "./internal/controller/cronjob/model",
 	},
 	{
-		wrong: "Forbid heeds only the Jobs that status.active lists already.",
+		wrong: "Forbid considers only the Jobs that status.active lists already.",
 		file:  "internal/cronjob/due.go",
 		old:   "if len(v.running)+len(v.held) > 0 {",
 		new:   "if len(v.cronJob.Status.Active) > 0 {",
 		tests: "./internal/cronjob",
 	},
 	{
-		wrong: "lastScheduleTime is not made up for from the Jobs that there are.",
+		wrong: "A missing lastScheduleTime is not set from the Jobs that exist.",
 		file:  "internal/cronjob/status.go",
 		old:   "scheduled && later(&t, d.status.LastScheduleTime) {",
 		new:   "scheduled && d.status.LastScheduleTime != nil && later(&t, d.status.LastScheduleTime) {",
@@ -45,7 +45,7 @@ var schedules = []fault{
 		tests: "./internal/controller/scheduledjob/model",
 	},
 	{
-		wrong: "A run whose start went unanswered is not looked for, and starts again or is skipped.",
+		wrong: "A Job whose creation got no answer is not looked for, so that its run starts again or is skipped.",
 		file:  "internal/scheduledjob/find_started.go",
 		old:   "if e.Reason == ReasonFailedCreate {",
 		new:   "if e.Reason == ReasonFailedCreate && e.JobName != \"\" {",

@@ -87,7 +87,8 @@ func Image(t testing.TB, config v1.Config, layers ...v1.Layer) v1.Image {
 	return image
 }
 
-// Busybox is a layer with busybox, and links to it for all that it can do. Where the machine has none the test is skipped.
+// Busybox returns a layer with busybox and a link to it for each of its commands. Where the machine has no busybox, the
+// test is skipped.
 func Busybox(t testing.TB) v1.Layer {
 	t.Helper()
 	at, err := exec.LookPath("busybox")
@@ -117,7 +118,7 @@ func Serve(t testing.TB, images map[string]v1.Image) (host string) {
 	return ServeBehind(t, images, func(r http.Handler) http.Handler { return r })
 }
 
-// ServeBehind is Serve with something in front of the registry, such as Login.
+// ServeBehind is Serve with a handler in front of the registry, such as Login.
 func ServeBehind(t testing.TB, images map[string]v1.Image, door func(http.Handler) http.Handler) (host string) {
 	t.Helper()
 	inside := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
@@ -127,7 +128,7 @@ func ServeBehind(t testing.TB, images map[string]v1.Image, door func(http.Handle
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// Login lets those in who have the password.
+// Login refuses requests without this user and password.
 func Login(user, password string) func(http.Handler) http.Handler {
 	return func(inside http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,7 +142,7 @@ func Login(user, password string) func(http.Handler) http.Handler {
 	}
 }
 
-// Hold has a registry stop in the middle of blobs of at least size bytes, until the test closes goOn.
+// Hold makes a registry stop in the middle of blobs of at least size bytes, until the test closes goOn.
 func Hold(size int, goOn <-chan struct{}) func(http.Handler) http.Handler {
 	return func(inside http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -153,7 +154,7 @@ func Hold(size int, goOn <-chan struct{}) func(http.Handler) http.Handler {
 	}
 }
 
-// held is an answer that stops in the middle.
+// held is a response that stops in the middle.
 type held struct {
 	http.ResponseWriter
 	size int
@@ -182,7 +183,7 @@ func (h *held) Write(data []byte) (n int, err error) {
 	return n + more, err
 }
 
-// Hosts writes a hosts.toml below dir, by which the registry called name is found at host without TLS.
+// Hosts writes a hosts.toml below dir, so that the registry called name is reached at host without TLS.
 func Hosts(t testing.TB, dir, name, host string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {

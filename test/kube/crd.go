@@ -17,7 +17,7 @@ import (
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// InstallCRD makes the CustomResourceDefinition that a file holds, unless it is there, and returns when its kind is served.
+// InstallCRD creates the CustomResourceDefinition in a file, unless it exists, and returns when its kind is served.
 func (c *Cluster) InstallCRD(ctx context.Context, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -19,7 +19,7 @@ const admin = "admin"
 // token is a user's bearer token. Only this machine reaches the cluster, so it need not be secret.
 func token(user string) string { return "token-of-" + strings.ReplaceAll(user, ":", "-") }
 
-// writeKeys writes who may come in, and the key that signs the tokens of service accounts.
+// writeKeys writes the users' tokens, and the key that signs the tokens of service accounts.
 func (c *Cluster) writeKeys() error {
 	lines := fmt.Sprintf("%s,%s,%s,system:masters\n", token(admin), admin, admin)
 	for _, user := range c.options.Users {
@@ -39,7 +39,7 @@ func (c *Cluster) writeKeys() error {
 	return os.WriteFile(c.path("key"), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600)
 }
 
-// Kubeconfig is a file that lets its reader in as the administrator, or as one of Options.Users.
+// Kubeconfig writes a kubeconfig for one of Options.Users, or for the administrator if user is empty.
 func (c *Cluster) Kubeconfig(user string) (path string, err error) {
 	if user == "" {
 		user = admin

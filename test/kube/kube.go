@@ -1,5 +1,5 @@
 // Package kube starts a real kube-apiserver with its etcd, and kube-controller-manager where one is wanted, for the tests
-// and benchmarks that hold Stint against Kubernetes. test/cluster/build makes the programs; the environment variable
+// and benchmarks that compare Stint with Kubernetes. test/cluster/build makes the programs; the environment variable
 // STINT_CLUSTER names their folder.
 //
 //	etcd ◀─unix socket─ kube-apiserver ◀─TLS, a free loopback port─ Stint, kube-controller-manager, clients
@@ -47,7 +47,7 @@ type Cluster struct {
 	programs string
 	options  Options
 	port     int
-	// held are the sockets that keep ports.
+	// held are sockets that keep ports reserved.
 	held      []int
 	etcd      *Process
 	apiServer *Process
@@ -124,7 +124,7 @@ func (c *Cluster) APIServer() *Process { return c.apiServer }
 // StopAPIServer ends kube-apiserver at once; its data stays, and its port stays reserved.
 func (c *Cluster) StopAPIServer() { c.apiServer.Kill() }
 
-// RestartAPIServer ends what clients have asked for and have died since: nothing of it is carried out any more.
+// RestartAPIServer drops the pending requests of clients that have died, so that none is carried out any more.
 func (c *Cluster) RestartAPIServer(t testing.TB) {
 	t.Helper()
 	c.StopAPIServer()
@@ -151,7 +151,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 		"--service-account-signing-key-file=" + c.path("key"),
 		"--service-account-key-file=" + c.path("key"),
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// The cluster has no controller that makes the service accounts which this plugin demands of every pod.
+		// The cluster has no controller that creates the service accounts which this plugin requires of every pod.
 		"--disable-admission-plugins=ServiceAccount",
 	}, c.options.APIServerFlags...)
 	if c.apiServer, err = c.start("kube-apiserver", flags...); err != nil {

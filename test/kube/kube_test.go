@@ -19,7 +19,7 @@ func TestClusterKeepsItsDataOverARestart(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{Users: []string{user}})
 	c.StopAPIServer()
 	if _, err := net.Dial("tcp", c.Config().Host); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("while nobody listens, a connection fails with: %v", err)
+		t.Errorf("while no process listens, a connection fails with: %v", err)
 	}
 	if _, err := net.Listen("tcp", c.Config().Host); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("while the API server is away, another takes its port: %v", err)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shared is the flag that has a program of Kubernetes listen on a port that HoldPort has found.
+// shared is the flag that lets a program of Kubernetes listen on a port of HoldPort.
 const shared = "--permit-port-sharing=true"
 
 // HoldPort finds a free port of the loopback interface and keeps it from all others for as long as the cluster lives,

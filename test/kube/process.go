@@ -39,7 +39,7 @@ func (c *Cluster) Run(name, program string, flags ...string) (*Process, error) {
 	}
 	go func() {
 		defer close(p.done)
-		p.cmd.Wait() //nolint:errcheck // How it ended stands in its log.
+		p.cmd.Wait() //nolint:errcheck // Its log says how it ended.
 	}()
 	return p, nil
 }

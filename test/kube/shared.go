@@ -20,8 +20,8 @@ var ofPackage struct {
 	err     error
 }
 
-// Main is for TestMain: it runs a package's tests, and then ends the cluster that they shared, if one of them wanted it.
-// The options are those of this cluster.
+// Main is for TestMain: it runs a package's tests, and then stops the cluster that they shared, if a test used it. The
+// options are those of that cluster.
 func Main(m *testing.M, o Options) {
 	ofPackage.options = o
 	os.Exit(run(m))
@@ -52,7 +52,7 @@ func Shared(t testing.TB) *Cluster {
 		t.Fatal("the package has no TestMain that calls kube.Main")
 	}
 	ofPackage.start.Do(func() {
-		// It outlives the test.
+		// The cluster outlives the test.
 		ofPackage.cluster, ofPackage.err = Start(context.Background(), ofPackage.options)
 	})
 	if ofPackage.err != nil {
@@ -61,7 +61,7 @@ func Shared(t testing.TB) *Cluster {
 	return ofPackage.cluster
 }
 
-// Namespace makes one for a test and returns its name.
+// Namespace creates a namespace for a test and returns its name.
 func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
 	made, err := kubernetes.NewForConfigOrDie(c.Config()).CoreV1().Namespaces().Create(t.Context(),

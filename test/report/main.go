@@ -49,7 +49,7 @@ type test struct{ pkg, name string }
 
 func (t test) String() string { return t.pkg + "." + t.name }
 
-// record is what became of tests, in the order in which they ended.
+// record has the outcomes of tests, in the order in which they ended.
 type record struct {
 	reason          map[test]string
 	skipped, failed []test
@@ -94,7 +94,7 @@ func (r *record) add(e event) {
 // logged is a line of t.Skip, t.Log and the like.
 var logged = regexp.MustCompile(`^ +[\w.-]+\.go:\d+: (.*)\n$`)
 
-// reasonOf is what a test says in a line of its output, if it says anything there.
+// reasonOf returns the message in a line of a test's output, or "" if the line has none.
 func reasonOf(output string) string {
 	if m := logged.FindStringSubmatch(output); m != nil {
 		return m[1]
@@ -113,7 +113,7 @@ func (r *record) print(out io.Writer) {
 	}
 }
 
-// skips is one line that counts the skipped tests of each reason.
+// skips returns one line with the number of skipped tests for each reason.
 func (r *record) skips() string {
 	var reasons []string
 	count := map[string]int{}

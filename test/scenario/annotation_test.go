@@ -14,8 +14,8 @@ import (
 
 const invalidAnnotation = "InvalidAnnotation"
 
-// refuses creates a Job that asks for what cannot be done, and checks that Stint's own API server names the field. Others
-// take it, and the Job is returned.
+// refuses creates a Job with an annotation that cannot be followed, and checks that Stint's own API server refuses it
+// and names the field. Other API servers accept it; then the Job is returned.
 func (s *scene) refuses(annotation string, options ...func(*batchv1.Job)) *job {
 	s.Helper()
 	if s.column.name != onServer {
@@ -37,7 +37,7 @@ func (s *scene) namesField(annotation string, err error) {
 	}
 }
 
-// warns waits until an event of the Job warns of an annotation.
+// warns waits until an event of the Job warns about an annotation.
 func (j *job) warns(annotation string) {
 	j.Helper()
 	j.eventually(func(h *history) string {
@@ -50,10 +50,10 @@ func (j *job) warns(annotation string) {
 	})
 }
 
-// annotationScenarios are about annotations that ask for what cannot be done.
+// annotationScenarios are about annotations that cannot be followed.
 var annotationScenarios = []scenario{
 	{
-		name: "a bad value is refused, or told of, and the default holds",
+		name: "a bad value is refused, or named in an event, and the default holds",
 		play: func(s *scene) {
 			if j := s.refuses(core.BackoffSeconds, backoff("soon"), failedPodsLimit("0")); j != nil {
 				j.warns(core.BackoffSeconds)
@@ -61,7 +61,7 @@ var annotationScenarios = []scenario{
 				p.fail(1)
 				next := j.active(1)
 				next.madeAfter(p, s.column.backoff)
-				p.gone() // what else is asked for holds
+				p.gone() // the Job's other annotations hold
 				next.succeed()
 				j.becomes(failed(1), complete())
 			}

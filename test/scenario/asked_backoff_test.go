@@ -10,7 +10,7 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// asks has a Job ask for what the API has no field for.
+// asks sets an annotation by which a Job asks for what the API has no field for.
 func asks(annotation, value string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { metav1.SetMetaDataAnnotation(&j.ObjectMeta, annotation, value) }
 }
@@ -19,8 +19,8 @@ func backoff(seconds string) func(*batchv1.Job) { return asks(core.BackoffSecond
 
 func maxBackoff(seconds string) func(*batchv1.Job) { return asks(core.MaxBackoffSeconds, seconds) }
 
-// askedBackoffScenarios are about the delays that a Job asks for. Those that are over before the scenario looks began in
-// the past, those that must not be last for hours.
+// askedBackoffScenarios are about the delays that a Job asks for. A delay that must be over when the scenario looks
+// began in the past, one that must not be over lasts for hours.
 var askedBackoffScenarios = []scenario{
 	{
 		name: "backoff-seconds is the delay after the first failure, which doubles with every failure in a row",

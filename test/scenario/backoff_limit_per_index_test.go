@@ -84,10 +84,10 @@ var perIndexScenarios = []scenario{
 			next := j.active(1)
 			s.same("count", "1", next[0].Annotations[countAnnotation])
 			made := s.version("the next pod", next[0], func(change) bool { return true })
-			released := s.version("the release of the first", first[0], func(c change) bool {
+			removed := s.version("the finalizer of the first pod to be removed", first[0], func(c change) bool {
 				return c.deleted || !hasFinalizer(c.object.(*corev1.Pod))
 			})
-			s.same("released after the next pod was made", true, made < released)
+			s.same("finalizer removed after the next pod was made", true, made < removed)
 		},
 	},
 	{
@@ -187,7 +187,7 @@ var perIndexScenarios = []scenario{
 				s.same("count", "0", p[0].Annotations[countAnnotation])
 				s.same("ignored", ignored, p[0].Annotations[ignoredCountAnnotation])
 				p.failLongAgo(13)
-				p.released()
+				p.untracked()
 			}
 			j.active(1).failLongAgo(1)
 			j.becomes(exactly("failed=1 failedIndexes=0 " + failedByIndexes))
@@ -217,7 +217,7 @@ var perIndexScenarios = []scenario{
 	},
 }
 
-// version waits for the first write to a pod that is like this.
+// version waits for the first write of a pod for which like is true, and returns its version.
 func (s *scene) version(what string, p pod, like func(change) bool) (version int64) {
 	s.Helper()
 	s.eventually(func(h *history) string {

@@ -130,7 +130,7 @@ var backoffScenarios = []scenario{
 			three := j.active(3)
 			j.becomes(active(3))
 			s.stopController()
-			// A delay that is counted from then on would not be over before the scenario gives up.
+			// A delay that began at this time would not be over before the scenario times out.
 			then := time.Now().Add(time.Hour)
 			three[:2].exitAt(then, 1)
 			three[2:].exitAt(then, 0)

@@ -44,10 +44,10 @@ func deadline(seconds int64) func(*batchv1.Job) {
 
 func suspended(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }
 
-// restartsInPlace has containers restart on failure instead of the pod being replaced.
+// restartsInPlace makes containers restart on failure; the pod is not replaced.
 func restartsInPlace(j *batchv1.Job) {
 	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 }
 
-// replacesEnded has pods replaced once they have ended, not already when they are told to.
+// replacesEnded makes the Job replace pods once they have ended, and not when they are terminating.
 func replacesEnded(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }

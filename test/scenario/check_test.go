@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// check says what is wrong with a Job, or nothing.
+// check returns what is wrong with a Job, or "".
 type check = func(*batchv1.Job) string
 
 func failing[T any](o T, checks []func(T) string) string {
@@ -102,16 +102,16 @@ func says(kind batchv1.JobConditionType, message string) check {
 // complete checks that the Job has ended well.
 func complete() check { return is(batchv1.JobComplete, "") }
 
-// completeBecause tells the reason as well.
+// completeBecause checks the reason as well.
 func completeBecause(reason string) check { return is(batchv1.JobComplete, reason) }
 
 // failedBecause checks that the Job has failed.
 func failedBecause(reason string) check { return is(batchv1.JobFailed, reason) }
 
-// failing for a reason: the Job will fail, once its pods have ended.
+// willFailBecause checks that the Job will fail, once its pods have ended.
 func willFailBecause(reason string) check { return is(batchv1.JobFailureTarget, reason) }
 
-// willComplete, once the pods have ended.
+// willComplete checks that the Job will complete, once its pods have ended.
 func willComplete() check { return is(batchv1.JobSuccessCriteriaMet, "") }
 
 // unfinished checks that the Job has not ended.

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestInvariantsNotice breaks every invariant once: a history that ends in a fault must be found out.
+// TestInvariantsNotice breaks every invariant once: each history ends with a write that the invariant must report.
 func TestInvariantsNotice(t *testing.T) {
 	running, done := aTrackedPod("p", corev1.PodRunning), aTrackedPod("p", corev1.PodSucceeded)
 	settled := withConditions(batchv1.JobSuccessCriteriaMet)
@@ -39,12 +39,12 @@ func TestInvariantsNotice(t *testing.T) {
 		"no more pods are listed at once than fit into a Job": {stored(func(j *batchv1.Job) {
 			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: make([]types.UID, mostListed+1)}
 		})},
-		"no more pods are counted than have ended or were told to": {stored(), running, stored(withCounts(1, 0))},
-		"no more pods are ready than active":                       {stored(func(j *batchv1.Job) { j.Status.Ready = ptr.To[int32](1) })},
-		"the numbers of pods are not negative":                     {stored(func(j *batchv1.Job) { j.Status.Active = -1 })},
-		"a Job ends when its last pod has":                         {stored(settled), running, stored(over)},
-		"a Job ends when its last pod is counted and released":     {stored(settled), done, stored(over)},
-		"a Job that waits for others has not started":              {stored(dependsOn("other")), stored(dependsOn("other"), startedAt(1))},
+		"no more pods are counted than have ended or were deleted":     {stored(), running, stored(withCounts(1, 0))},
+		"no more pods are ready than active":                           {stored(func(j *batchv1.Job) { j.Status.Ready = ptr.To[int32](1) })},
+		"the numbers of pods are not negative":                         {stored(func(j *batchv1.Job) { j.Status.Active = -1 })},
+		"a Job ends when its last pod has":                             {stored(settled), running, stored(over)},
+		"a Job ends when its last pod is counted and has no finalizer": {stored(settled), done, stored(over)},
+		"a Job that waits for others has not started":                  {stored(dependsOn("other")), stored(dependsOn("other"), startedAt(1))},
 		"what a Job has stopped waiting for it does not wait for again": {stored(withConditions(onJob("other"))),
 			stored(func(j *batchv1.Job) {
 				j.Status.Conditions = []batchv1.JobCondition{{Type: onJob("other"), Status: corev1.ConditionFalse}}
@@ -62,8 +62,8 @@ func TestInvariantsNotice(t *testing.T) {
 			aTrackedPod("q", corev1.PodPending)},
 		"an index has one pod at a time, and none once it has succeeded": {stored(indexed(2, 2)), aTrackedPod("p", corev1.PodRunning, ofIndex("0")),
 			aTrackedPod("q", corev1.PodPending, ofIndex("0"))},
-		"a pod of a Job is tracked from the start":                {stored(), aTrackedPod("p", corev1.PodPending, untracked)},
-		"an ended pod is released once the Job's status lists it": {stored(), done, aTrackedPod("p", corev1.PodSucceeded, untracked)},
+		"a pod of a Job is tracked from the start":                        {stored(), aTrackedPod("p", corev1.PodPending, untracked)},
+		"an ended pod loses its finalizer once the Job's status lists it": {stored(), done, aTrackedPod("p", corev1.PodSucceeded, untracked)},
 	}
 	var rules []string
 	for _, rule := range statusRules {
@@ -75,7 +75,7 @@ func TestInvariantsNotice(t *testing.T) {
 	expectNoticed(t, rules, tests)
 }
 
-// expectNoticed has every rule broken by the history that it names.
+// expectNoticed checks that each rule is broken by the history of its name.
 func expectNoticed(t *testing.T, rules []string, tests map[string][]metav1.Object) {
 	for _, rule := range rules {
 		if tests[rule] == nil {

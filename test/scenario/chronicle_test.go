@@ -35,10 +35,10 @@ func startChronicle(t *testing.T, api kubernetes.Interface) *chronicle {
 	return c
 }
 
-// follow writes down all that happens to one kind of object, until the test ends.
+// follow records every change of one kind of object, until the test ends.
 func (c *chronicle) follow(t *testing.T, api cache.Getter, resource string, kind runtime.Object) {
 	w := &witness{chronicle: c, listed: make(chan struct{})}
-	// A server that was restarted is there again at once; an informer would wait longer each time.
+	// A restarted server is back at once. The default backoff would wait longer each time.
 	again := &wait.Backoff{Duration: 10 * time.Millisecond}
 	list := cache.NewListWatchFromClient(api, resource, metav1.NamespaceAll, fields.Everything())
 	r := cache.NewReflectorWithOptions(resuming{list}, kind, w, cache.ReflectorOptions{Name: resource, Backoff: again})
@@ -49,15 +49,16 @@ func (c *chronicle) follow(t *testing.T, api cache.Getter, resource string, kind
 	<-w.listed
 }
 
-// resuming goes on where a watch broke off: a server ends the watch of a reader that is too slow for it, and a list
-// instead would hide what was written in between.
+// resuming resumes a watch where it broke off. A server ends the watch of a slow reader, and a list instead would hide
+// the writes in between.
 type resuming struct{ *cache.ListWatch }
 
 func (r resuming) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	return watchtools.NewRetryWatcherWithContext(ctx, o.ResourceVersion, r.ListWatch)
 }
 
-// IsWatchListSemanticsUnSupported makes the first list a list: a watch that began with one could not be resumed.
+// IsWatchListSemanticsUnSupported makes the reflector begin with a list: a watch that began with one could not be
+// resumed.
 func (resuming) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (c *chronicle) of(namespace string) *history {
@@ -69,7 +70,7 @@ func (c *chronicle) of(namespace string) *history {
 	return c.histories[namespace]
 }
 
-// interrupt notes that the histories of now may miss writes.
+// interrupt marks the histories so far: they may miss writes.
 func (c *chronicle) interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +81,7 @@ func (c *chronicle) interrupt() {
 	}
 }
 
-// witness takes down what a watch shows of one kind. It is a cache.ReflectorStore.
+// witness records the changes that a watch shows of one kind. It is a cache.ReflectorStore.
 type witness struct {
 	chronicle *chronicle
 	known     map[types.UID]metav1.Object // nil before the first list
@@ -104,7 +105,7 @@ func (w *witness) Delete(obj any) error {
 	return nil
 }
 
-// Replace takes down a list: what is not on it any more was deleted while there was no watch.
+// Replace records a list. An object that is not on it any more was deleted while there was no watch.
 func (w *witness) Replace(list []any, _ string) error {
 	defer w.once.Do(func() { close(w.listed) })
 	if w.known == nil {

@@ -8,10 +8,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// crew is the label of Jobs that choose their pods themselves.
+// crew is a label for Jobs with a selector of their own.
 func crew(name string) map[string]string { return map[string]string{"crew": name} }
 
-// choosing selects by the label crew.
+// choosing sets a selector on the label crew.
 func choosing(name string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.Spec.ManualSelector = ptr.To(true)
@@ -73,7 +73,7 @@ var claimScenarios = []scenario{
 		},
 	},
 	{
-		name: "more successes than completions are told in an event",
+		name: "more successes than completions are reported in an event",
 		play: func(s *scene) {
 			s.orphan("one", crew("a")).succeed()
 			s.orphan("two", crew("a")).succeed()
@@ -84,12 +84,12 @@ var claimScenarios = []scenario{
 		},
 	},
 	{
-		name: "a pod that stops matching is let go, unharmed, and replaced",
+		name: "a pod that stops matching is released, unharmed, and replaced",
 		play: func(s *scene) {
 			j := s.create(aJob(choosing("a")))
 			lost := j.active(1).run()
 			lost.relabel(crew("b"))
-			lost.become("nobody's, and untracked", func(p *corev1.Pod) bool {
+			lost.become("orphaned and untracked", func(p *corev1.Pod) bool {
 				return metav1.GetControllerOf(p) == nil && !hasFinalizer(p) && p.DeletionTimestamp == nil
 			})
 			j.active(1).areNot(lost)
@@ -101,31 +101,31 @@ var claimScenarios = []scenario{
 	{
 		name: "a pod that another object controls is not adopted",
 		play: func(s *scene) {
-			foreign := s.orphan("foreign", crew("a"))
+			other := s.orphan("other", crew("a"))
 			owner := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "boss", UID: s.configMap("boss"), Controller: ptr.To(true)}
-			foreign.each(func(p pod) error {
+			other.each(func(p pod) error {
 				return p.update(func(o *corev1.Pod) {
 					o.Labels, o.OwnerReferences = map[string]string{"crew": "c"}, []metav1.OwnerReference{owner}
 				})
 			})
 			s.settle()
 			j := s.create(aJob(choosing("c")))
-			j.active(1).areNot(foreign)
+			j.active(1).areNot(other)
 			j.stays(active(1))
-			foreign.become("the other's", func(p *corev1.Pod) bool { return ownedBy(p, owner.UID) && !hasFinalizer(p) })
+			other.become("the other's", func(p *corev1.Pod) bool { return ownedBy(p, owner.UID) && !hasFinalizer(p) })
 			j.active(1).succeed()
 			j.becomes(succeeded(1), complete())
 		},
 	},
 	{
-		name: "a finished Job adopts nobody",
+		name: "a finished Job adopts no pod",
 		play: func(s *scene) {
 			j := s.create(aJob(choosing("a")))
 			j.active(1).succeed()
 			j.becomes(complete())
 			late := s.orphan("late", crew("a"))
 			j.stays(succeeded(1), complete())
-			late.become("nobody's", func(p *corev1.Pod) bool { return metav1.GetControllerOf(p) == nil && !hasFinalizer(p) })
+			late.become("orphaned", func(p *corev1.Pod) bool { return metav1.GetControllerOf(p) == nil && !hasFinalizer(p) })
 		},
 	},
 }

@@ -22,15 +22,15 @@ func (s *scene) cleanUp() {
 	ctx := context.Background()
 	background := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
 	s.deleteOwners(background)
-	// One by one: on a real API server, deleting a collection is no more than that.
+	// One by one, as a real API server deletes a collection, too.
 	for _, j := range s.jobsLeft() {
 		if err := s.api.BatchV1().Jobs(s.namespace).Delete(ctx, j.Name, background); err != nil && !apierrors.IsNotFound(err) {
 			s.Error(err)
 		}
 	}
-	s.dropForeignFinalizers()
+	s.dropOtherFinalizers()
 	s.seesAll()
-	s.letGo()
+	s.finalizersRemoved()
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	if err := s.api.CoreV1().Pods(s.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
 		s.Error(err)
@@ -50,8 +50,8 @@ func (s *scene) cleanUp() {
 	})
 }
 
-// seesAll returns when the histories of Jobs and pods have come as far as now. A watch that lags would hide what the
-// invariants ask for. The last of each kind is elsewhere, where no quota is in its way.
+// seesAll returns when the histories have all writes to Jobs and pods so far: a watch that lags would hide writes from
+// the invariants. It waits for a last Job and a last pod, in a namespace where no quota refuses them.
 func (s *scene) seesAll() {
 	ctx, elsewhere, now := context.Background(), metav1.NamespaceDefault, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	template := aJob(named("last-"+s.namespace), managedBy("example.com/nobody"))
@@ -67,7 +67,7 @@ func (s *scene) seesAll() {
 	}
 }
 
-// deleteOwners deletes what would make more Jobs.
+// deleteOwners deletes the CronJobs and ScheduledJobs, which would make more Jobs.
 func (s *scene) deleteOwners(o metav1.DeleteOptions) {
 	all := metav1.ListOptions{}
 	if err := s.api.BatchV1().CronJobs(s.namespace).DeleteCollection(context.Background(), o, all); err != nil {
@@ -81,26 +81,26 @@ func (s *scene) deleteOwners(o metav1.DeleteOptions) {
 	}
 }
 
-// letGo waits until the controller knows that its Jobs are gone: it would take pods that go before for failures, and
-// make others.
-func (s *scene) letGo() {
+// finalizersRemoved waits until the controller has observed that its Jobs are gone, and has removed their pods' finalizers.
+// It would count pods that are deleted before as failures, and replace them.
+func (s *scene) finalizersRemoved() {
 	s.eventually(func(h *history) string {
 		if held := h.pods(hasFinalizer); len(held) > 0 {
-			return "the pods of deleted Jobs to be released; there are" + describe(held)
+			return "the pods of deleted Jobs to have no finalizer; there are" + describe(held)
 		}
 		return ""
 	})
 }
 
-// dropForeignFinalizers takes away what a scenario that failed half-way left.
-func (s *scene) dropForeignFinalizers() {
+// dropOtherFinalizers removes the finalizers that a failed scenario has left.
+func (s *scene) dropOtherFinalizers() {
 	list, err := s.api.CoreV1().Pods(s.namespace).List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		s.Error(err)
 		return
 	}
 	for i := range list.Items {
-		if slices.Contains(list.Items[i].Finalizers, foreignFinalizer) {
+		if slices.Contains(list.Items[i].Finalizers, otherFinalizer) {
 			s.must(pod{&list.Items[i], s}.finalize())
 		}
 	}

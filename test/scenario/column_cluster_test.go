@@ -22,8 +22,8 @@ var unlimited = []string{"--kube-api-qps=2000", "--kube-api-burst=2000", "--conc
 
 const syncs = 20
 
-// startCluster starts, on the cluster of the package, what all its columns share: the controllers that end what Jobs leave
-// behind.
+// startCluster starts, on the cluster of the package, the controllers that all columns share: those that delete what
+// Jobs leave behind.
 func startCluster(t *testing.T) *kube.Cluster {
 	t.Helper()
 	cluster := kube.Shared(t)

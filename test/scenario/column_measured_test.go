@@ -55,7 +55,7 @@ func reader(t *testing.T, registry *prometheus.Registry) func() map[string]float
 	}
 }
 
-// readSeries reads the Job controller's series, each by its name and labels as they stand there. Of histograms it takes
+// readSeries reads the Job controller's series, keyed by name and labels as they are written. Of histograms it takes
 // the number of observations and the bounds.
 func readSeries(t *testing.T, from io.Reader) map[string]float64 {
 	text, err := io.ReadAll(from)

@@ -29,8 +29,8 @@ func startServer(t *testing.T, job controller.Options) *column {
 	return newColumn(t, onServer, &rest.Config{Host: "http://stint", Transport: &s.gate}, s)
 }
 
-// stintServer is stint server in this process. Its controllers come and go with the whole server; while they are
-// stopped, another one serves the same data without controllers.
+// stintServer is stint server in this process. Its controllers start and stop with the whole server. While they are
+// stopped, another server has the same data and no controllers.
 type stintServer struct {
 	dir    string
 	job    controller.Options
@@ -74,8 +74,8 @@ func (s *stintServer) end(t testing.TB) {
 	}
 }
 
-// gate leads to the server that runs. Requests wait in front of it while there is none, so that a scenario does not
-// notice when another one restarts the server.
+// gate sends requests to the server that runs. While there is none they wait, so that a scenario does not notice when
+// another one restarts the server.
 type gate struct {
 	mu sync.RWMutex
 	to http.RoundTripper
@@ -89,7 +89,7 @@ func (g *gate) RoundTrip(request *http.Request) (*http.Response, error) {
 	return g.to.RoundTrip(request)
 }
 
-// close returns when no request is under way but watches.
+// close returns when the requests under way have ended, except watches. New ones wait.
 func (g *gate) close() {
 	g.mu.Lock()
 	g.shut = true

@@ -22,7 +22,8 @@ const (
 	onReference = "kube-controller-manager"
 )
 
-// eventDrainTime is what Stint's controllers have for their last events when a scenario stops them: others wait for those.
+// eventDrainTime is how long Stint's controllers may take to write their last events when a scenario stops them, since
+// other scenarios wait for these events.
 const eventDrainTime = await.Limit
 
 // column is a place where scenarios run.
@@ -42,11 +43,11 @@ type column struct {
 	stops int
 }
 
-// stoppable is what a scenario may stop. The API goes on.
+// stoppable is what a scenario may stop: the controllers. The API server keeps running.
 type stoppable interface {
 	start(t testing.TB)
 	stop(t testing.TB)
-	// interrupts is set where the watches end with it.
+	// interrupts reports whether the watches end with it.
 	interrupts() bool
 }
 
@@ -69,7 +70,7 @@ func newColumn(t *testing.T, name string, config *rest.Config, c stoppable) *col
 	return column
 }
 
-// stintAPI is a connection for Stint's own kinds.
+// stintAPI returns a client for Stint's own kinds.
 func stintAPI(t *testing.T, config *rest.Config) rest.Interface {
 	config = rest.CopyConfig(config)
 	config.APIPath, config.GroupVersion = "/apis", &stintv1.SchemeGroupVersion

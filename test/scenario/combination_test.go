@@ -6,7 +6,7 @@ import (
 )
 
 // combinationScenarios are about fields that act on each other. Where several verdicts are possible at once, the
-// controller finds them together when it comes back.
+// controller is stopped meanwhile, so that it finds them together.
 var combinationScenarios = []scenario{
 	{
 		name: "maxFailedIndexes is judged before the failed indexes themselves",
@@ -44,7 +44,7 @@ var combinationScenarios = []scenario{
 			j.suspend()
 			s.startController()
 			j.becomes(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
-			j.terminating(1).released()
+			j.terminating(1).untracked()
 			two[1:].fail(1)
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 		},
@@ -85,7 +85,7 @@ var combinationScenarios = []scenario{
 		restarts: true,
 	},
 	{
-		name: "a suspension forgets the failures of indexes that were being tried again",
+		name: "a suspension drops the failures of indexes that were being tried again",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(1, 1), limitPerIndex(1)))
 			j.active(1).failLongAgo(1)
@@ -195,10 +195,10 @@ var combinationScenarios = []scenario{
 			two := j.active(2).run()
 			two[:1].succeed()
 			j.becomes(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
-			j.terminating(1).released()
+			j.terminating(1).untracked()
 			j.suspend()
 			j.stays(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
-			j.terminating(1).released()
+			j.terminating(1).untracked()
 			two[1:].fail(143)
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 			j.tells("SuccessfulCreate", "SuccessfulDelete", "Completed")

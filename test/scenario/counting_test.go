@@ -8,10 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// foreignFinalizer belongs to another controller, which wants to see pods go.
-const foreignFinalizer = "example.com/witness"
+// otherFinalizer belongs to another controller, which wants to observe that pods are deleted.
+const otherFinalizer = "example.com/witness"
 
-// countingScenarios are about pods that others delete, and controllers that die: each pod counts once all the same.
+// countingScenarios are about pods that are deleted, and controllers that are killed. Each pod counts exactly once all
+// the same.
 var countingScenarios = []scenario{
 	{
 		name: "a running pod that is force-deleted counts as failed and is replaced",
@@ -100,7 +101,7 @@ var countingScenarios = []scenario{
 		},
 	},
 	{
-		name:     "a controller that dies again and again counts every pod once",
+		name:     "a controller that is killed again and again counts every pod once",
 		restarts: true,
 		play: func(s *scene) {
 			j := s.create(aJob(pods(12, 4)))
@@ -130,7 +131,7 @@ var countingScenarios = []scenario{
 		},
 	},
 	{
-		name:     "a Job that was told to fail before a restart fails after it",
+		name:     "a Job with FailureTarget before a restart fails after it",
 		restarts: true,
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2), backoffLimit(0)))
@@ -161,23 +162,23 @@ var countingScenarios = []scenario{
 		restarts: true,
 	},
 	{
-		name: "somebody else's finalizer on a pod holds up the pod, not the Job",
+		name: "another controller's finalizer on a pod delays the pod, not the Job",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			held := j.active(1)
-			held.each(func(p pod) error { return p.finalize(batchv1.JobTrackingFinalizer, foreignFinalizer) })
+			held.each(func(p pod) error { return p.finalize(batchv1.JobTrackingFinalizer, otherFinalizer) })
 			held.succeed()
 			j.becomes(succeeded(1), complete())
 			held.delete()
-			held.become("released by the Job and kept by the other", func(p *corev1.Pod) bool {
-				return slices.Equal(p.Finalizers, []string{foreignFinalizer})
+			held.become("without the Job's finalizer and with the other one", func(p *corev1.Pod) bool {
+				return slices.Equal(p.Finalizers, []string{otherFinalizer})
 			})
 			held.each(func(p pod) error { return p.finalize() })
 			held.gone()
 		},
 	},
 	{
-		name: "a pod whose finalizer somebody took does not count, and is made again when it has gone",
+		name: "a pod whose tracking finalizer a user removes does not count, and is replaced when it is gone",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			stolen := j.active(1).run()
@@ -191,7 +192,7 @@ var countingScenarios = []scenario{
 		},
 	},
 	{
-		name: "a pod that ended and was deleted at once counts for what it did",
+		name: "a pod that ended and was deleted at once counts by how it ended",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(3, 1)))
 			for range 3 {

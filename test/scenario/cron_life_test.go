@@ -8,10 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cronLifeScenarios are about what others do to a CronJob and its Jobs, and about a controller that was away.
+// cronLifeScenarios are about what users and other controllers do to a CronJob and its Jobs, and about a controller
+// that was away.
 var cronLifeScenarios = []scenario{
 	{
-		name: "an active Job that somebody deletes is missed, and not made again",
+		name: "an active Job that a user deletes is reported as missing, and not made again",
 		play: func(s *scene) {
 			at := minutesAgo(10)
 			c := s.createCron()
@@ -25,7 +26,7 @@ var cronLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "a finished Job that somebody deletes is not missed",
+		name: "a finished Job that a user deletes is not reported as missing",
 		play: func(s *scene) {
 			c := s.createCron()
 			j := c.runs(minutesAgo(10))
@@ -37,21 +38,21 @@ var cronLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "a Job of that name that somebody else made is left alone, and the next run starts",
+		name: "a Job of that name that a user made is left alone, and the next run starts",
 		play: func(s *scene) {
 			at := minutesAgo(20)
 			c := s.createCron()
-			stranger := s.create(aJob(named(c.jobName(at)), suspended))
+			other := s.create(aJob(named(c.jobName(at)), suspended))
 			c.due(at)
 			c.stays(lists())
-			s.same("owners", 0, len(stranger.now().OwnerReferences))
+			s.same("owners", 0, len(other.now().OwnerReferences))
 			next := c.starts(minutesAgo(10))
 			c.becomes(lists(next))
 			c.has(next)
 		},
 	},
 	{
-		name:    "a Job that was made before the controller could note it is the run of its time",
+		name:    "a Job that was made before the status could list it is the run of its time",
 		differs: "upstream looks for the Job without its namespace, so that it never finds it and is stuck until the next time",
 		upstream: func(s *scene) {
 			at := minutesAgo(20)
@@ -85,7 +86,7 @@ var cronLifeScenarios = []scenario{
 			c.gone()
 			done.gone()
 			j.gone()
-			running.become("told to end", toldToEnd)
+			running.become("deleted", isDeleted)
 			running.fail(143)
 			running.gone()
 		},
@@ -97,7 +98,7 @@ var cronLifeScenarios = []scenario{
 			j := c.starts(minutesAgo(10))
 			running := j.active(1).run()
 			c.delete(metav1.DeletePropagationForeground)
-			running.become("told to end", toldToEnd)
+			running.become("deleted", isDeleted)
 			s.settle()
 			c.now()
 			running.fail(143)
@@ -106,11 +107,11 @@ var cronLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "a CronJob that is being deleted starts nothing, but notes what ends",
+		name: "a CronJob that is being deleted starts nothing, but records what ends",
 		play: func(s *scene) {
 			c := s.createCron()
 			j := c.starts(minutesAgo(20))
-			c.update(func(o *batchv1.CronJob) { o.Finalizers = []string{foreignFinalizer} })
+			c.update(func(o *batchv1.CronJob) { o.Finalizers = []string{otherFinalizer} })
 			c.delete(metav1.DeletePropagationBackground)
 			c.due(minutesAgo(10))
 			j.active(1).succeed()
@@ -155,7 +156,7 @@ var cronLifeScenarios = []scenario{
 		},
 	},
 	{
-		name:     "the end of a run that nobody saw is noted by the next controller",
+		name:     "the end of a run while no controller runs is recorded by the next one",
 		restarts: true,
 		alone:    true,
 		play: func(s *scene) {
@@ -189,7 +190,7 @@ var cronLifeScenarios = []scenario{
 		},
 	},
 	{
-		name:     "a Job that was deleted while the controller was away is missed",
+		name:     "a Job that was deleted while the controller was away is reported as missing",
 		restarts: true,
 		alone:    true,
 		play: func(s *scene) {
@@ -206,7 +207,7 @@ var cronLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "somebody who empties the list of active Jobs does not have a run started twice",
+		name: "a run does not start twice if a user empties the list of active Jobs",
 		play: func(s *scene) {
 			at := minutesAgo(10)
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
@@ -218,21 +219,21 @@ var cronLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "a reference to a Job that never was is dropped",
+		name: "a reference to a Job that never existed is dropped",
 		play: func(s *scene) {
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
 			c.updateStatus(func(o *batchv1.CronJob) {
-				o.Status.Active = []corev1.ObjectReference{{Kind: "Job", APIVersion: "batch/v1", Namespace: s.namespace, Name: "nobody", UID: "nobody"}}
+				o.Status.Active = []corev1.ObjectReference{{Kind: "Job", APIVersion: "batch/v1", Namespace: s.namespace, Name: string(noJob), UID: noJob}}
 			})
 			c.becomes(lists())
 			j := c.starts(minutesAgo(10))
 			c.becomes(lists(j))
-			c.tellsOf("MissingJob: Active job went missing: nobody")
+			c.tellsOf("MissingJob: Active job went missing: " + string(noJob))
 		},
 	},
 }
 
-// controlledBy has the Job be one of the CronJob's.
+// controlledBy makes the Job one that the CronJob controls.
 func controlledBy(c *cron) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c.now(), batchv1.SchemeGroupVersion.WithKind("CronJob"))}

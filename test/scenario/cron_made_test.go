@@ -23,7 +23,7 @@ func aCronJob(options ...func(*batchv1.CronJob)) *batchv1.CronJob {
 	return c
 }
 
-// changing makes several changes one.
+// changing combines several changes.
 func changing[T any](changes ...func(T)) func(T) {
 	return func(o T) {
 		for _, change := range changes {
@@ -32,7 +32,7 @@ func changing[T any](changes ...func(T)) func(T) {
 	}
 }
 
-// daily has a run every day at this time, in the zone of the CronJob.
+// daily sets a schedule of one run every day at this time, in the zone of the CronJob.
 func daily(at time.Time) func(*batchv1.CronJob) {
 	return func(c *batchv1.CronJob) {
 		zone, err := time.LoadLocation(ptr.Deref(c.Spec.TimeZone, "UTC"))

@@ -10,13 +10,13 @@ import (
 
 const heldAnnotation = "stint.dev/held-by-concurrency-policy"
 
-// strangers is how upstream treats Jobs that are made by hand.
-const strangers = "upstream takes a Job that is made from a CronJob by hand for a stranger: it is not listed, and no concurrency policy holds for it"
+// ignoresManual is how upstream differs in Jobs that are made by hand.
+const ignoresManual = "upstream ignores a Job that is made from a CronJob by hand: it is not listed, and no concurrency policy holds for it"
 
 // cronManualScenarios are about Jobs that are made from a CronJob by hand, as kubectl create job --from does.
 var cronManualScenarios = []scenario{
 	{
-		name: "a run by hand is listed while it is active, and its success noted", differs: strangers,
+		name: "a run by hand is listed while it is active, and its success is recorded", differs: ignoresManual,
 		upstream: func(s *scene) {
 			c := s.createCron()
 			m := c.byHand("by-hand")
@@ -50,7 +50,7 @@ var cronManualScenarios = []scenario{
 		},
 	},
 	{
-		name: "under Allow a run by hand starts beside another", differs: strangers,
+		name: "under Allow a run by hand starts beside another", differs: ignoresManual,
 		play: func(s *scene) {
 			c := s.createCron()
 			j := c.starts(minutesAgo(20))
@@ -62,7 +62,7 @@ var cronManualScenarios = []scenario{
 		},
 	},
 	{
-		name: "under Forbid no run starts beside one by hand, but when that has ended", differs: strangers,
+		name: "under Forbid no run starts beside one by hand, but when that has ended", differs: ignoresManual,
 		play: func(s *scene) {
 			at := minutesAgo(10)
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
@@ -77,7 +77,7 @@ var cronManualScenarios = []scenario{
 		},
 	},
 	{
-		name: "under Forbid a run by hand is held while another is active, and then released", differs: strangers,
+		name: "under Forbid a run by hand is held while another is active, and then resumed", differs: ignoresManual,
 		play: func(s *scene) {
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
 			j := c.starts(minutesAgo(10))
@@ -88,7 +88,7 @@ var cronManualScenarios = []scenario{
 			c.stays(lists(j))
 			c.tellsOf("RunHeld")
 			j.active(1).succeed()
-			m.becomes(released)
+			m.becomes(isResumed)
 			c.becomes(lists(m))
 			c.tellsOf("RunReleased")
 			m.active(1).succeed()
@@ -97,7 +97,7 @@ var cronManualScenarios = []scenario{
 		},
 	},
 	{
-		name: "held runs are released one after the other as they came, before a scheduled run starts", differs: strangers,
+		name: "held runs are resumed one after the other, oldest first, before a scheduled run starts", differs: ignoresManual,
 		play: func(s *scene) {
 			at := minutesAgo(10)
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
@@ -111,11 +111,11 @@ var cronManualScenarios = []scenario{
 			c.due(at)
 			c.tellsOf(alreadyActive)
 			j.active(1).succeed()
-			first.becomes(released)
+			first.becomes(isResumed)
 			c.stays(lists(first))
 			second.becomes(held)
 			first.active(1).succeed()
-			second.becomes(released)
+			second.becomes(isResumed)
 			c.stays(lists(second))
 			c.has(j, first, second)
 			second.active(1).succeed()
@@ -124,7 +124,7 @@ var cronManualScenarios = []scenario{
 		},
 	},
 	{
-		name: "a held run that is deleted holds nobody up", differs: strangers,
+		name: "a held run that is deleted holds back no other run", differs: ignoresManual,
 		play: func(s *scene) {
 			at := minutesAgo(10)
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
@@ -141,7 +141,7 @@ var cronManualScenarios = []scenario{
 		},
 	},
 	{
-		name: "held runs are released when the policy becomes Allow", differs: strangers,
+		name: "held runs are resumed when the policy becomes Allow", differs: ignoresManual,
 		play: func(s *scene) {
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
 			j := c.starts(minutesAgo(10))
@@ -149,13 +149,13 @@ var cronManualScenarios = []scenario{
 			m := c.byHand("by-hand")
 			m.becomes(held)
 			c.update(policy(batchv1.AllowConcurrent))
-			m.becomes(released)
+			m.becomes(isResumed)
 			m.active(1)
 			c.becomes(lists(j, m))
 		},
 	},
 	{
-		name: "under Replace a run by hand replaces the active one, and a scheduled one it", differs: strangers,
+		name: "under Replace a run by hand replaces the active one, and a scheduled run replaces it", differs: ignoresManual,
 		play: func(s *scene) {
 			c := s.createCron(policy(batchv1.ReplaceConcurrent))
 			j := c.starts(minutesAgo(20))
@@ -185,16 +185,16 @@ var cronManualScenarios = []scenario{
 		play: func(s *scene) {
 			at := minutesAgo(10)
 			c := s.createCron(policy(batchv1.ForbidConcurrent), keeps(0, 0))
-			stranger := s.create(aJob(named("stranger"), annotated(instantiate, "manual")))
+			other := s.create(aJob(named("other"), annotated(instantiate, "manual")))
 			j := c.starts(at)
-			stranger.active(1).succeed()
-			stranger.becomes(complete())
+			other.active(1).succeed()
+			other.becomes(complete())
 			c.stays(lists(j), neverSucceeded)
-			stranger.now()
+			other.now()
 		},
 	},
 	{
-		name: "the next controller releases runs that are held", differs: strangers, restarts: true,
+		name: "the next controller resumes runs that are held", differs: ignoresManual, restarts: true,
 		play: func(s *scene) {
 			c := s.createCron(policy(batchv1.ForbidConcurrent))
 			j := c.starts(minutesAgo(10))
@@ -205,7 +205,7 @@ var cronManualScenarios = []scenario{
 			s.stopController()
 			p.succeed()
 			s.startController()
-			m.becomes(released)
+			m.becomes(isResumed)
 			m.active(1).succeed()
 			c.becomes(lists(), lastSucceeded(m))
 		},
@@ -230,9 +230,9 @@ func held(j *batchv1.Job) string {
 	return ""
 }
 
-func released(j *batchv1.Job) string {
+func isResumed(j *batchv1.Job) string {
 	if _, marked := j.Annotations[heldAnnotation]; marked || ptr.Deref(j.Spec.Suspend, false) {
-		return "released"
+		return "resumed"
 	}
 	return ""
 }

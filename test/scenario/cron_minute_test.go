@@ -45,7 +45,7 @@ var cronMinuteScenarios = []scenario{
 	},
 }
 
-// timeInName is the number that ends the name of the Job of a time.
+// timeInName returns the number that ends the name of a time's Job.
 func timeInName(at time.Time) int64 {
 	if at.Unix()%60 == 0 {
 		return at.Unix() / 60

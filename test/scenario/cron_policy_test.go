@@ -9,7 +9,7 @@ import (
 
 const alreadyActive = "JobAlreadyActive: Not starting job because prior execution is running and concurrency policy is Forbid"
 
-// cronPolicyScenarios are about a CronJob that is due while runs are active, and what is kept of those that ended.
+// cronPolicyScenarios are about a CronJob that becomes due while runs are active, and about which ended runs are kept.
 var cronPolicyScenarios = []scenario{
 	{
 		name: "Allow starts runs beside each other",
@@ -142,7 +142,7 @@ var cronPolicyScenarios = []scenario{
 		},
 	},
 	{
-		name: "of runs that are not to be kept, success is noted all the same",
+		name: "of runs that are not to be kept, success is recorded all the same",
 		play: func(s *scene) {
 			c := s.createCron(keeps(0, 0))
 			j := c.starts(minutesAgo(20))
@@ -180,7 +180,7 @@ var cronPolicyScenarios = []scenario{
 	},
 }
 
-func toldToEnd(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
+func isDeleted(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
 // succeededOnce checks that there is a lastSuccessfulTime.
 func succeededOnce(c *batchv1.CronJob) string {
@@ -190,7 +190,7 @@ func succeededOnce(c *batchv1.CronJob) string {
 	return ""
 }
 
-// replaced has a run end another. It returns the run that the status of the CronJob lists.
+// replaced lets one run replace another. It returns the CronJob and the events that it must have.
 func replaced(s *scene) (c *cron, told []string) {
 	c = s.createCron(policy(batchv1.ReplaceConcurrent))
 	old := c.starts(minutesAgo(20))
@@ -199,7 +199,7 @@ func replaced(s *scene) (c *cron, told []string) {
 	old.gone()
 	c.becomes(lists(fresh))
 	c.has(fresh)
-	running.become("told to end", toldToEnd)
+	running.become("deleted", isDeleted)
 	running.fail(143)
 	running.gone()
 	fresh.active(1).succeed()

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// noJob is the UID of a Job that does not exist.
-const noJob types.UID = "noJob"
+// noJob is the name and the UID of a Job that does not exist.
+const noJob types.UID = "no-job"
 
 // cronRules hold for every write of a CronJob, whatever the scenario is about. Was is the CronJob before the write.
 var cronRules = []struct {

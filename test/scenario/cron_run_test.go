@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// cronRunScenarios are about the runs of a CronJob: when there is one, and what it is.
+// cronRunScenarios are about the runs of a CronJob: when they start, and what their Jobs are like.
 var cronRunScenarios = []scenario{
 	{
 		name: "a run is a Job of the template, named and marked by its time, that the CronJob controls",
@@ -31,7 +31,7 @@ var cronRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "a run is listed while it is active, and its success noted",
+		name: "a run is listed while it is active, and its success is recorded",
 		play: func(s *scene) {
 			at := minutesAgo(10)
 			c := s.createCron()
@@ -45,7 +45,7 @@ var cronRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "a run that fails is noted, but not as a success",
+		name: "a run that fails is recorded, but not as a success",
 		play: func(s *scene) {
 			c := s.createCron()
 			j := c.starts(minutesAgo(10))
@@ -139,7 +139,7 @@ var cronRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "suspension leaves the active run alone, and its end is noted",
+		name: "suspension leaves the active run alone, and its end is recorded",
 		play: func(s *scene) {
 			c := s.createCron()
 			j := c.starts(minutesAgo(10))
@@ -151,14 +151,14 @@ var cronRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "a CronJob whose last run lies in the future waits for the time after", differs: "upstream does not say why nothing runs",
+		name: "a CronJob whose last run is in the future waits for the first time after that", differs: "upstream does not say why nothing runs",
 		upstream: func(s *scene) { lastRanAhead(s).says() },
 		play: func(s *scene) {
 			lastRanAhead(s).tells("LastScheduleInFuture")
 		},
 	},
 	{
-		name: "a new CronJob owes no time before its creation",
+		name: "a new CronJob starts no run for a time before its creation",
 		play: func(s *scene) {
 			c := s.createCron(daily(minutesAgo(10)), going)
 			c.stays(lists(), neverScheduled)
@@ -167,7 +167,7 @@ var cronRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "what changes in the template is for the next run",
+		name: "a change of the template holds for the next run",
 		play: func(s *scene) {
 			c := s.createCron(jobsThat(labelled("version", "1")))
 			first := c.starts(minutesAgo(20))
@@ -219,7 +219,7 @@ var cronRunScenarios = []scenario{
 	},
 }
 
-// lastRanAhead is what becomes of a CronJob whose clock was set back by days.
+// lastRanAhead returns a CronJob whose last run is in the future, as if the clock had been set back by two days.
 func lastRanAhead(s *scene) *cron {
 	at, ahead := minutesAgo(10), minutesAgo(-2*24*60)
 	c := s.createCron(daily(at))
@@ -247,7 +247,7 @@ func neverScheduled(c *batchv1.CronJob) string {
 	return ""
 }
 
-// refOf is what the CronJob's only reference says.
+// refOf returns the kind, version, namespace and name in the CronJob's only reference.
 func refOf(c *cron) []any {
 	c.Helper()
 	var ref corev1.ObjectReference

@@ -34,7 +34,8 @@ func minutesAgo(n int) time.Time {
 	return time.Now().UTC().Truncate(time.Minute).Add(-time.Duration(n) * time.Minute)
 }
 
-// due has the one run of this time become due, and goes on. The first of a CronJob follows one half a day before.
+// due makes the run of this time due and resumes the CronJob. Before the first run it sets the last run to half a day
+// earlier.
 func (c *cron) due(at time.Time) {
 	c.Helper()
 	c.update(changing(paused, daily(at)))
@@ -44,7 +45,7 @@ func (c *cron) due(at time.Time) {
 	c.update(going)
 }
 
-// starts has a run become due, and returns its Job.
+// starts makes a run due and returns its Job.
 func (c *cron) starts(at time.Time) *job {
 	c.Helper()
 	c.due(at)
@@ -71,7 +72,7 @@ func (c *cron) fails(at time.Time) *job {
 	return j
 }
 
-// lastRan has the last run be at a time.
+// lastRan sets the time of the last run in the status.
 func (c *cron) lastRan(at time.Time) {
 	c.Helper()
 	c.updateStatus(func(o *batchv1.CronJob) { o.Status.LastScheduleTime = ptr.To(metav1.NewTime(at)) })
@@ -80,7 +81,7 @@ func (c *cron) lastRan(at time.Time) {
 // jobName is that of the Job that runs at a time.
 func (c *cron) jobName(at time.Time) string { return fmt.Sprintf("%s-%d", c.name, at.Unix()/60) }
 
-// jobOf waits for the Job of a time, and for the CronJob to know of it.
+// jobOf waits until the Job of a time exists and the CronJob's status has that time.
 func (c *cron) jobOf(at time.Time) *job {
 	c.Helper()
 	j := c.jobNamed(c.jobName(at))
@@ -119,7 +120,7 @@ func (c *cron) has(jobs ...*job) {
 	})
 }
 
-// jobsOf are the Jobs that this owner controls, by name. Call it from until only.
+// jobsOf returns the Jobs that this owner controls, by name. Call it from until only.
 func (h *history) jobsOf(owner types.UID) []*batchv1.Job {
 	var list []*batchv1.Job
 	for _, o := range h.newest {
@@ -152,8 +153,8 @@ func namesOf(jobs []*job) []string {
 	return all
 }
 
-// settleCrons returns when the controller of CronJobs has provably dealt with all that was written until now: it has
-// since started another one's run and seen it end.
+// settleCrons returns when the controller of CronJobs has provably synced all that was written until now: it has since
+// started another CronJob's run and observed its end.
 func (s *scene) settleCrons() {
 	s.Helper()
 	s.markers++

@@ -110,8 +110,8 @@ var deadlineScenarios = []scenario{
 	},
 }
 
-// putsOff returns a Job whose deadline, of so many seconds, has been put off before it was over: when the controller had
-// provably seen that, the Job was going on. A slow machine needs a longer deadline for it.
+// putsOff returns a Job whose deadline, of so many seconds, was put off before it was over: the Job was still running
+// when the controller had provably synced the change. It tries longer deadlines, which a slow machine needs.
 func (s *scene) putsOff() (j *job, seconds int64) {
 	s.Helper()
 	for seconds = 8; time.Duration(seconds)*time.Second < await.Limit; seconds *= 2 {
@@ -127,7 +127,7 @@ func (s *scene) putsOff() (j *job, seconds int64) {
 	return nil, 0
 }
 
-// lasted checks that the Job was told to fail no sooner than so many seconds after its start.
+// lasted checks that the verdict that the Job fails came no sooner than so many seconds after its start.
 func (j *job) lasted(seconds int64) {
 	j.Helper()
 	j.becomes(func(o *batchv1.Job) string {

@@ -15,7 +15,7 @@ var deletionScenarios = []scenario{
 			both := j.active(2).run()
 			j.delete(metav1.DeletePropagationBackground)
 			j.gone()
-			both.become("told to end and untracked", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil && !hasFinalizer(p) })
+			both.become("deleted and untracked", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil && !hasFinalizer(p) })
 			both.fail(143)
 			both.gone()
 			s.settle()
@@ -23,7 +23,7 @@ var deletionScenarios = []scenario{
 		},
 	},
 	{
-		name: "deleted in the foreground mid-run, a Job goes after its pods, which nobody replaces",
+		name: "deleted in the foreground mid-run, a Job goes after its pods, which are not replaced",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(4, 2)))
 			both := j.active(2).run()
@@ -45,7 +45,7 @@ var deletionScenarios = []scenario{
 			both := j.active(2).run()
 			j.delete(metav1.DeletePropagationOrphan)
 			j.gone()
-			both.become("nobody's, untracked and running", func(p *corev1.Pod) bool {
+			both.become("orphaned, untracked and running", func(p *corev1.Pod) bool {
 				return len(p.OwnerReferences) == 0 && !hasFinalizer(p) && p.DeletionTimestamp == nil
 			})
 			both.succeed()
@@ -54,7 +54,7 @@ var deletionScenarios = []scenario{
 		},
 	},
 	{
-		name:     "a Job deleted while the controller is away leaves no pod that cannot go",
+		name:     "a Job deleted while the controller is away leaves no finalizer on a pod",
 		restarts: true,
 		play: func(s *scene) {
 			j := s.create(aJob(pods(3, 3)))
@@ -66,7 +66,7 @@ var deletionScenarios = []scenario{
 			s.startController()
 			j.gone()
 			all[:2].gone()
-			all[2:].become("told to end and untracked", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil && !hasFinalizer(p) })
+			all[2:].become("deleted and untracked", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil && !hasFinalizer(p) })
 			all[2:].fail(143)
 			all.gone()
 		},
@@ -78,7 +78,7 @@ var deletionScenarios = []scenario{
 			slow := old.active(2).run()
 			old.delete(metav1.DeletePropagationBackground)
 			old.gone()
-			slow.become("told to end", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
+			slow.become("deleted", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
 			j := s.create(aJob(pods(2, 2), backoffLimit(0)))
 			fresh := j.active(2)
 			j.becomes(active(2), terminating(0))
@@ -112,8 +112,8 @@ var deletionScenarios = []scenario{
 			left := old.active(1).run()
 			old.delete(metav1.DeletePropagationOrphan)
 			old.gone()
-			// Upstream remembers what it expects of a Job by name until it has looked at the name once more. When it has
-			// made a pod for a Job that came later, it has.
+			// Upstream keeps the expectations of a Job by name until it syncs that name once more. It has done so once
+			// a Job that was created later has a pod.
 			s.createNamed("later").active(1)
 			j := s.create(aJob(choosing("a")))
 			j.owns(left)
@@ -125,8 +125,8 @@ var deletionScenarios = []scenario{
 		},
 	},
 	{
-		name:    "a Job made again and again under the same name ends as its last self",
-		differs: "upstream remembers what it expects of a Job by name, so that a new one may wait five minutes for pods of the old",
+		name:    "a Job made again and again under the same name ends like any other",
+		differs: "upstream keeps expectations of a Job by name, so that a new one may wait five minutes for pods of the old",
 		play: func(s *scene) {
 			for range 10 {
 				old := s.create(aJob(pods(3, 3)))
@@ -139,11 +139,11 @@ var deletionScenarios = []scenario{
 		},
 	},
 	{
-		name: "a Job that somebody's finalizer keeps from going replaces no pods",
+		name: "a deleted Job with another controller's finalizer replaces no pods",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2)))
 			both := j.active(2).run()
-			j.update(func(o *batchv1.Job) { o.Finalizers = append(o.Finalizers, foreignFinalizer) })
+			j.update(func(o *batchv1.Job) { o.Finalizers = append(o.Finalizers, otherFinalizer) })
 			j.delete(metav1.DeletePropagationBackground)
 			both.become("untracked", func(p *corev1.Pod) bool { return !hasFinalizer(p) })
 			both[:1].fail(1)
@@ -151,7 +151,7 @@ var deletionScenarios = []scenario{
 			j.active(1).areThe(both[1:])
 			j.update(func(o *batchv1.Job) { o.Finalizers = nil })
 			j.gone()
-			both[1:].become("told to end", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
+			both[1:].become("deleted", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
 			both[1:].fail(143)
 			both[1:].gone()
 		},

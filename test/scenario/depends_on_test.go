@@ -33,10 +33,10 @@ func awaits(name, reason string) check {
 	}
 }
 
-// met checks that the Job has what it waited for.
+// met checks that the Job's dependency on another one is met.
 func met(name, reason string) check { return is(onJob(name), reason) }
 
-// failsBy checks that the Job has failed by another one, which the messages name.
+// failsBy checks that the Job has failed because of another one, which the messages name.
 func failsBy(name string) check {
 	return func(j *batchv1.Job) string {
 		for _, kind := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
@@ -55,7 +55,7 @@ func (s *scene) createNamed(name string, options ...func(*batchv1.Job)) *job {
 	return s.create(aJob(append(options, named(name))...))
 }
 
-// completes has the one pod of a Job succeed, and fails has it fail.
+// completes makes the only pod of a Job succeed, and fails makes it fail.
 func (j *job) completes() {
 	j.Helper()
 	j.active(1).succeed()
@@ -130,7 +130,7 @@ var dependsOnScenarios = []scenario{
 		},
 	},
 	{
-		name: "a Job may wait for the end of others, whatever that is",
+		name: "a Job may wait for others to end, well or not",
 		play: func(s *scene) {
 			first, second := s.createNamed("first", backoffLimit(0)), s.createNamed("second")
 			j := s.create(aJob(dependsOn("first=Finished, second=Finished")))
@@ -237,7 +237,7 @@ var dependsOnScenarios = []scenario{
 		},
 	},
 	{
-		name: "what is asked for after the start comes too late",
+		name: "a dependency that is added after the start has no effect",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			j.becomes(started(), active(1))
@@ -279,7 +279,7 @@ var dependsOnScenarios = []scenario{
 		},
 	},
 	{
-		name: "what is settled and has not ended is waited for",
+		name: "a Job with a verdict that has not ended yet is waited for",
 		play: func(s *scene) {
 			first := s.createNamed("first", pods(2, 2), backoffLimit(0))
 			j := s.create(aJob(dependsOn("first=Failed")))

@@ -130,7 +130,7 @@ var elasticScenarios = []scenario{
 	},
 }
 
-// refuses checks that the API server does not take a change, and names what is wrong.
+// refuses checks that the API server refuses a change, and names what is wrong.
 func (j *job) refuses(change func(*batchv1.Job), because ...string) {
 	j.Helper()
 	_, err := j.try(change)
@@ -149,7 +149,7 @@ func (j *job) refused(err error, because ...string) {
 	}
 }
 
-// try changes the Job in one attempt, on top of what is stored.
+// try changes the stored Job and returns what the API server answers. It retries conflicts.
 func (j *job) try(change func(*batchv1.Job)) (*batchv1.Job, error) {
 	j.Helper()
 	for {

@@ -83,7 +83,7 @@ var endingScenarios = []scenario{
 		},
 	},
 	{
-		name: "a Job that was told to fail makes no more pods, whatever its owner asks",
+		name: "a Job with FailureTarget makes no more pods, whatever a user changes",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(4, 2), backoffLimit(0)))
 			j.active(2).run()[:1].fail(1)

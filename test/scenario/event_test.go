@@ -2,7 +2,7 @@ package scenario_test
 
 import batchv1 "k8s.io/api/batch/v1"
 
-// eventScenarios are about what a Job's reader is told, to the letter.
+// eventScenarios are about the exact text of a Job's events.
 var eventScenarios = []scenario{
 	{
 		name: "events name their type, reason, message, source and the Job",
@@ -11,7 +11,7 @@ var eventScenarios = []scenario{
 			j.becomes(is(batchv1.JobSuspended, ""))
 			j.resume()
 			name := j.active(1)[0].Name
-			j.becomes(isNot(batchv1.JobSuspended)) // What is not stored yet is not told.
+			j.becomes(isNot(batchv1.JobSuspended)) // Events follow when this is stored.
 			j.suspend()
 			j.becomes(is(batchv1.JobSuspended, ""))
 			j.says(
@@ -23,11 +23,11 @@ var eventScenarios = []scenario{
 		},
 	},
 	{
-		name: "the end of a Job is told with its reason: BackoffLimitExceeded",
-		play: toldEnd(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit", backoffLimit(0)),
+		name: "the event for the end of a Job has its reason: BackoffLimitExceeded",
+		play: reportsEnd(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit", backoffLimit(0)),
 	},
 	{
-		name: "the end of a Job is told with its reason: DeadlineExceeded",
+		name: "the event for the end of a Job has its reason: DeadlineExceeded",
 		play: func(s *scene) {
 			const why = "Job was active longer than specified deadline"
 			j := s.create(aJob())
@@ -38,13 +38,13 @@ var eventScenarios = []scenario{
 		},
 	},
 	{
-		name: "the end of a Job is told with its reason: MaxFailedIndexesExceeded",
-		play: toldEnd(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes",
+		name: "the event for the end of a Job has its reason: MaxFailedIndexesExceeded",
+		play: reportsEnd(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes",
 			indexed(1, 1), limitPerIndex(0), maxFailedIndexes(0)),
 	},
 	{
-		name: "the end of a Job is told with its reason: FailedIndexes",
-		play: toldEnd(batchv1.JobReasonFailedIndexes, "Job has failed indexes", indexed(1, 1), limitPerIndex(0)),
+		name: "the event for the end of a Job has its reason: FailedIndexes",
+		play: reportsEnd(batchv1.JobReasonFailedIndexes, "Job has failed indexes", indexed(1, 1), limitPerIndex(0)),
 	},
 	{
 		name: "a condition has the time of the write, and completionTime lies between verdict and end",
@@ -64,8 +64,8 @@ var eventScenarios = []scenario{
 	},
 }
 
-// toldEnd has a Job's only pod fail and its end told.
-func toldEnd(reason, message string, options ...func(*batchv1.Job)) func(*scene) {
+// reportsEnd makes a Job's only pod fail, and checks the events about the end.
+func reportsEnd(reason, message string, options ...func(*batchv1.Job)) func(*scene) {
 	return func(s *scene) {
 		j := s.create(aJob(options...))
 		p := j.active(1)

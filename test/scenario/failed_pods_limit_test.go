@@ -12,15 +12,15 @@ import (
 
 func failedPodsLimit(n string) func(*batchv1.Job) { return asks(core.FailedPodsLimit, n) }
 
-// failedPods waits until the Job has exactly n pods that have failed and were released.
+// failedPods waits until the Job has exactly n pods that have failed and have no tracking finalizer any more.
 func (j *job) failedPods(n int) podList {
 	j.Helper()
-	return j.podsThat("have failed and were released", n, func(p *corev1.Pod) bool {
+	return j.podsThat("have failed and have no finalizer", n, func(p *corev1.Pod) bool {
 		return p.Status.Phase == corev1.PodFailed && !hasFinalizer(p) && p.DeletionTimestamp == nil
 	})
 }
 
-// failedPodsLimitScenarios are about failed pods that go before their Job: nothing that they count for is lost.
+// failedPodsLimitScenarios are about failed pods that are deleted before their Job. They stay counted.
 var failedPodsLimitScenarios = []scenario{
 	{
 		name: "failed-pods-limit keeps the newest failed pods, and the count of all",

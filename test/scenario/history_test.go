@@ -42,7 +42,7 @@ type history struct {
 func (h *history) add(c change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// After a break of the watch things are shown again.
+	// After a watch broke, objects may be shown again.
 	if last := h.newest[c.object.GetUID()]; last != nil && last.GetResourceVersion() == c.object.GetResourceVersion() && !c.deleted {
 		return
 	}
@@ -63,7 +63,7 @@ func (h *history) hasGaps() bool {
 	return h.gaps
 }
 
-// until waits for done to say nothing. What it says else is what is still missing at the limit of all waits.
+// until waits until done returns "". At the limit of all waits it returns what done says is missing.
 func (h *history) until(done func(*history) string) (missing string) {
 	timeout := time.NewTimer(await.Limit)
 	defer timeout.Stop()
@@ -82,7 +82,7 @@ func (h *history) until(done func(*history) string) (missing string) {
 	}
 }
 
-// ordered are the changes in the order of the writes, which the watches of different kinds do not keep.
+// ordered returns the changes in the order of the writes, which the watches of different kinds do not keep.
 func (h *history) ordered() []change {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -91,7 +91,7 @@ func (h *history) ordered() []change {
 	return sorted
 }
 
-// pods are the pods there are, lowest index and oldest first. Call it from until only, as all of the following.
+// pods returns the pods that exist, lowest index and oldest first. Call it, and all of the following, from until only.
 func (h *history) pods(which func(*corev1.Pod) bool) []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, o := range h.newest {
@@ -113,7 +113,8 @@ func indexOf(p *corev1.Pod) int {
 	return i
 }
 
-// events about an object, in the order in which they were first written. Repetitions only count.
+// events returns the events about an object, in the order in which they were first written. A repetition only raises
+// the count.
 func (h *history) events(about types.UID) []*corev1.Event {
 	var list []*corev1.Event
 	seen := map[types.UID]bool{}
@@ -127,13 +128,13 @@ func (h *history) events(about types.UID) []*corev1.Event {
 	return list
 }
 
-// shows reports whether the history has come as far as this state of an object.
+// shows returns "" if the history has this state of an object or a newer one, and otherwise what is missing.
 func (h *history) shows(o metav1.Object) string {
 	newest := h.newest[o.GetUID()]
 	if newest != nil && version(newest) >= version(o) {
 		return ""
 	}
-	// After a break of the watch, what is gone by then is shown as it was before.
+	// An object that was deleted while a watch was broken is shown in an older state.
 	for _, c := range h.changes {
 		if c.object.GetUID() == o.GetUID() && (c.deleted || c.version() >= version(o)) {
 			return ""

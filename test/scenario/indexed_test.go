@@ -14,7 +14,7 @@ import (
 // indexedScenarios are about pods with an index.
 var indexedScenarios = []scenario{
 	{
-		name: "a pod is told its index by name, host name, label, annotation and variable",
+		name: "a pod has its index in name, host name, label, annotation and variable",
 		play: tellsIndexes,
 	},
 	{
@@ -162,7 +162,7 @@ func (j *job) addPod(name, index string) podList {
 	return j.addPodWith(name, index, func(*corev1.Pod) {})
 }
 
-// addBound is addPod for a pod that is on the node, and so takes its time to end.
+// addBound is addPod for a pod that is on the node, and so is not gone as soon as it is deleted.
 func (j *job) addBound(name, index string) podList {
 	j.Helper()
 	return j.addPodWith(name, index, func(p *corev1.Pod) { p.Spec.NodeName = nodeName })

@@ -13,7 +13,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// judge holds all that happened in the scene against the invariants, write by write.
+// judge checks every write in the scene against the invariants.
 func (s *scene) judge() {
 	w, changes := newWorld(), s.history.ordered()
 	w.gaps, w.reference = s.history.hasGaps(), s.column.reference
@@ -33,7 +33,7 @@ type world struct {
 	scheduled map[types.UID]*knownScheduled
 	// reference is set where the controllers are upstream's.
 	reference bool
-	// gaps is set where not every write is known: what one object shows may then be newer than what is known of another.
+	// gaps is set where not every write is known: the state of one object may then be newer than that of another.
 	gaps bool
 }
 
@@ -44,18 +44,18 @@ func newWorld() *world {
 	}
 }
 
-// knownJob is a Job with what its past tells.
+// knownJob is a Job with what is known from its earlier writes.
 type knownJob struct {
 	*batchv1.Job
 	// parallelism and completions are the largest that the Job ever had.
 	parallelism, completions int32
-	// listed are the pods that were ever listed as ended but not counted; unlisted have left the list.
+	// listed are the pods that were ever listed as ended but not counted; unlisted are those that are no longer listed.
 	listed, unlisted map[types.UID]bool
 	// couldSucceed and couldFail are the pods that may ever have been counted.
 	couldSucceed, couldFail map[types.UID]bool
 }
 
-// take carries out a write and returns the invariants that it breaks.
+// take applies a write and returns the invariants that it breaks.
 func (w *world) take(c change) []string {
 	switch o := c.object.(type) {
 	case *batchv1.Job:
@@ -144,7 +144,7 @@ func (w *world) owner(p *corev1.Pod) *knownJob {
 	return nil
 }
 
-// podsOf counts the Job's pods.
+// podsOf returns how many pods the Job has for which which is true.
 func (w *world) podsOf(j *batchv1.Job, which func(*corev1.Pod) bool) int {
 	n := 0
 	for _, p := range w.pods {
@@ -200,7 +200,7 @@ func parseIndexes(text string) map[int]bool {
 	return all
 }
 
-// includes reports whether nothing of old below limit has left the set.
+// includes reports whether now still has all of old that is below limit.
 func includes(old, now map[int]bool, limit int) bool {
 	for i := range old {
 		if i < limit && !now[i] {

@@ -29,22 +29,22 @@ func (j *job) resume() {
 	j.update(func(o *batchv1.Job) { o.Spec.Suspend = ptr.To(false) })
 }
 
-// active waits until the Job has exactly n pods that have neither ended nor been told to.
+// active waits until the Job has exactly n pods that have neither ended nor been deleted.
 func (j *job) active(n int) podList {
 	j.Helper()
 	return j.podsThat("are active", n, alive)
 }
 
-// terminating waits until the Job has exactly n pods that have been told to end and have not.
+// terminating waits until the Job has exactly n pods that have been deleted and have not ended.
 func (j *job) terminating(n int) podList {
 	j.Helper()
 	return j.podsThat("are terminating", n, func(p *corev1.Pod) bool { return !ended(p) && p.DeletionTimestamp != nil })
 }
 
-// ended waits until the Job has exactly n pods that are still there after their end, released by the controller.
+// ended waits until the Job has exactly n pods that have ended, still exist, and have no tracking finalizer any more.
 func (j *job) ended(n int) podList {
 	j.Helper()
-	return j.podsThat("have ended and were released", n, func(p *corev1.Pod) bool { return ended(p) && !hasFinalizer(p) })
+	return j.podsThat("have ended and have no finalizer", n, func(p *corev1.Pod) bool { return ended(p) && !hasFinalizer(p) })
 }
 
 // podsThat waits until the Job controls exactly n pods that the filter lets through.

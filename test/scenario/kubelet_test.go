@@ -9,13 +9,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// nodeName is the scripted node: it does to pods, and reports of them, what a kubelet does, when the scenario says.
+// nodeName is the scripted node. It does with pods what a kubelet does, and reports it, when the scenario says so.
 const nodeName = "scripted"
 
-// longAgo is before any delay that is still running.
+// longAgo is longer than any delay.
 const longAgo = time.Hour
 
-// exitsWith has pods end with this exit code of each container, main containers first.
+// exitsWith ends pods with this exit code of each container, main containers first.
 func (l podList) exitsWith(codes ...int32) {
 	l.scene().Helper()
 	l.each(func(p pod) error {
@@ -29,7 +29,7 @@ func setExitCodes(s *corev1.PodStatus, codes []int32) {
 	}
 }
 
-// endsWith has pods fail, so long ago that no delay is left, in a state that change completes.
+// endsWith makes pods fail so long ago that no delay is left. At last, change changes their status.
 func (l podList) endsWith(change func(*corev1.PodStatus)) {
 	l.scene().Helper()
 	l.each(func(p pod) error { return p.end(1, time.Now().Add(-longAgo), change) })
@@ -90,7 +90,7 @@ func (p pod) restart(n int32) error {
 	})
 }
 
-// end reports the end of the containers, and removes the pod if it was told to end. What change does to the status comes last.
+// end reports the end of the containers, and removes the pod if it was deleted. At last, change changes the status.
 func (p pod) end(code int32, at time.Time, change func(*corev1.PodStatus)) error {
 	now, err := p.get()
 	if err != nil {

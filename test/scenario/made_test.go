@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// madeAfter checks that all of the pods were made so long after the end of the others. The API knows whole seconds, so
-// the comparison is exact for a whole number of them. That they do not come later either is told by scenarios in which
-// the delay was over before, and to the second by internal/controller/job/model/delay_test.go.
+// madeAfter checks that all of the pods were made no sooner than delay after the end of the others. Times in the API
+// are whole seconds, so the comparison is exact for a whole number of them. That pods come no later either is tested by
+// scenarios in which the delay is over already, and to the second by internal/controller/job/model/delay_test.go.
 func (l podList) madeAfter(others podList, delay time.Duration) {
 	s := l.scene()
 	s.Helper()
@@ -25,7 +25,7 @@ func (l podList) madeAfter(others podList, delay time.Duration) {
 	}
 }
 
-// newest is the pod that was made last.
+// newest returns the pod that was made last.
 func (l podList) newest() podList {
 	last := slices.MaxFunc(l, func(a, b pod) int { return cmp.Compare(a.scene.made(a), b.scene.made(b)) })
 	return podList{last}
@@ -36,7 +36,7 @@ func (s *scene) made(p pod) int64 {
 	return s.version("pod "+p.Name+" to be made", p, func(change) bool { return true })
 }
 
-// endOf is when the pod's containers are said to have ended.
+// endOf returns when the pod's containers ended, as its status says.
 func (s *scene) endOf(p pod) time.Time {
 	s.Helper()
 	var end time.Time

@@ -15,7 +15,7 @@ func managedBy(who string) func(*batchv1.Job) {
 
 const anotherManager = "example.com/manager"
 
-// managedByScenarios are about whose Jobs are whose.
+// managedByScenarios are about which controller manages a Job.
 var managedByScenarios = []scenario{
 	{
 		name: "a Job of another manager is left alone",
@@ -66,7 +66,7 @@ var managedByScenarios = []scenario{
 			j.active(1).succeed()
 			j.becomes(exactly("succeeded=1 " + allDone))
 		},
-		differs: "that is what spec.managedBy is for",
+		differs: "upstream leaves alone a Job that names another controller in spec.managedBy",
 		upstream: func(s *scene) {
 			s.create(aJob(managedBy(controller.ManagedBy))).stays(equal("status", true, untouched))
 		},
@@ -86,7 +86,7 @@ var managedByScenarios = []scenario{
 		play: func(s *scene) {
 			own := s.create(aJob())
 			own.active(1)
-			// Upstream has a new Job wait for what it expects of the old one of that name.
+			// Upstream applies the expectations of the old Job to a new one of that name.
 			own.becomes(active(1))
 			own.delete(metav1.DeletePropagationBackground)
 			own.gone()
@@ -124,7 +124,7 @@ var managedByScenarios = []scenario{
 		},
 	},
 	{
-		name: "another manager's nonsense is refused",
+		name: "an impossible status of another manager is refused",
 		play: func(s *scene) {
 			j := s.create(aJob(managedBy(anotherManager)))
 			j.becomes(unfinished())
@@ -141,7 +141,7 @@ func trueCondition(kind batchv1.JobConditionType) batchv1.JobCondition {
 	return batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue}
 }
 
-// nonsensicalStatuses are one mistake each, made on an empty status.
+// nonsensicalStatuses have one mistake each, made in an empty status.
 var nonsensicalStatuses = []struct {
 	because string
 	change  func(*batchv1.JobStatus)

@@ -23,7 +23,8 @@ var measured = map[string][]scenario{
 	"managers and events": slices.Concat(managedByScenarios, eventScenarios),
 }
 
-// unmeasured are parts of names of scenarios in which a number depends on who is faster, or that both do not do alike.
+// unmeasured are parts of names of scenarios in which a number depends on timing, or that the two controllers do
+// differently.
 var unmeasured = []string{
 	"the delay", "waits twice as long", "the usual delay", "the next index starts", "does not let a higher one pass",
 	"a failed pod is kept", "again and again", "names Stint", "a success comes while", "is replaced while it still ends",
@@ -52,8 +53,8 @@ func TestClusterMetricsAreUpstreams(t *testing.T) {
 	compareSyncs(t, theirs(), ours())
 }
 
-// TestClusterMetricsOfRefusedPodsAreUpstreams compares what there is to see of pods that the API server refuses. How often that
-// is tried is each one's own business; upstream even counts such pods as created, too.
+// TestClusterMetricsOfRefusedPodsAreUpstreams compares the metrics of pods that the API server refuses. How often a
+// controller tries again is its own decision; upstream even counts such pods as created.
 func TestClusterMetricsOfRefusedPodsAreUpstreams(t *testing.T) {
 	cluster := startCluster(t)
 	refuse := scenario{name: "pods that a quota refuses", play: func(s *scene) {
@@ -73,7 +74,7 @@ func TestClusterMetricsOfRefusedPodsAreUpstreams(t *testing.T) {
 	})
 }
 
-// refusals are what is counted of it.
+// refusals are the series that count refused pods.
 var refusals = []string{
 	`job_controller_job_pods_creation_total{reason="new",status="failed"}`,
 	`job_controller_job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="error"}`,
@@ -102,7 +103,7 @@ func measure(t *testing.T, c *column, s scenario) {
 	})
 }
 
-// awaitEqual waits for the counters to be equal: what follows the last write is counted a moment later.
+// awaitEqual waits for the counters to be equal: controllers count their last write a moment after it.
 func awaitEqual(t *testing.T, theirs, ours func() map[string]float64) {
 	t.Helper()
 	diff := ""
@@ -112,13 +113,14 @@ func awaitEqual(t *testing.T, theirs, ours func() map[string]float64) {
 	}, func() string { return diff })
 }
 
-// numbers leaves out how often Jobs are looked at, and counters that stand at 0 or that do not exist yet.
+// numbers leaves out how often Jobs are synced, and counters that are 0 or do not exist yet.
 func numbers(series map[string]float64) map[string]float64 {
 	maps.DeleteFunc(series, func(name string, value float64) bool { return value == 0 || strings.Contains(name, "_sync") })
 	return series
 }
 
-// compareSyncs compares which series there are about syncs; how many it takes is each one's own business.
+// compareSyncs compares which series there are about syncs. Their values may differ, as each controller decides how
+// often it syncs.
 func compareSyncs(t *testing.T, theirs, ours map[string]float64) {
 	names := func(series map[string]float64) []string {
 		maps.DeleteFunc(series, func(name string, _ float64) bool {

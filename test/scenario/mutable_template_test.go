@@ -43,7 +43,7 @@ func schedulingDirectives(j *batchv1.Job) {
 	}}
 }
 
-// mutableTemplateScenarios are about what of the pod template may change while a Job is suspended.
+// mutableTemplateScenarios are about the fields of the pod template that may change while a Job is suspended.
 var mutableTemplateScenarios = []scenario{
 	{
 		name: "where pods go may change before a suspended Job starts",

@@ -24,46 +24,46 @@ type podList []pod
 // run starts the pods: they are running and ready.
 func (l podList) run() podList { l.scene().Helper(); return l.each(pod.run) }
 
-// runUnready starts the pods; their readiness is a long way off.
+// runUnready starts the pods; they are not ready.
 func (l podList) runUnready() podList { l.scene().Helper(); return l.each(pod.runUnready) }
 
-// bind gives the pods to the node, which has not started them yet.
+// bind assigns the pods to the node, which has not started them yet.
 func (l podList) bind() podList { l.scene().Helper(); return l.each(pod.bind) }
 
-// succeed ends the pods with exit code 0. A pod that was told to end is gone then.
+// succeed ends the pods with exit code 0. A pod that was deleted is gone then.
 func (l podList) succeed() { l.scene().Helper(); l.exitAt(time.Now(), 0) }
 
-// succeedBefore is succeed, so long ago.
+// succeedBefore is succeed, but the containers ended so long ago.
 func (l podList) succeedBefore(ago time.Duration) {
 	l.scene().Helper()
 	l.exitAt(time.Now().Add(-ago), 0)
 }
 
-// fail ends the pods with an exit code. A pod that was told to end is gone then.
+// fail ends the pods with an exit code. A pod that was deleted is gone then.
 func (l podList) fail(code int32) { l.scene().Helper(); l.exitAt(time.Now(), code) }
 
-// failBefore is fail, but the containers are said to have ended so long ago: the delay after it may be over already.
+// failBefore is fail, but the containers ended so long ago: the delay after it may be over already.
 func (l podList) failBefore(ago time.Duration, code int32) {
 	l.scene().Helper()
 	l.exitAt(time.Now().Add(-ago), code)
 }
 
-// failLongAgo is fail, but no delay is left.
+// failLongAgo is fail, but so long ago that no delay is left.
 func (l podList) failLongAgo(code int32) { l.scene().Helper(); l.failBefore(longAgo, code) }
 
-// exitAt ends the pods with an exit code, and says that it was then.
+// exitAt ends the pods with an exit code, at the given time.
 func (l podList) exitAt(then time.Time, code int32) {
 	l.scene().Helper()
 	l.each(func(p pod) error { return p.exit(code, then) })
 }
 
-// restart has the containers of running pods restart until they have done so n times.
+// restart reports that the containers of running pods have restarted n times so far.
 func (l podList) restart(n int32) {
 	l.scene().Helper()
 	l.each(func(p pod) error { return p.restart(n) })
 }
 
-// delete asks for the pods' end, as a user does. A pod on a node goes when its containers have ended.
+// delete deletes the pods, as a user does. A pod on a node goes when its containers have ended.
 func (l podList) delete() { l.scene().Helper(); l.each(func(p pod) error { return p.delete(nil) }) }
 
 // forceDelete removes the pods without waiting for the node.
@@ -75,7 +75,7 @@ func (l podList) forceDelete() {
 // evict asks the API for the pods' eviction, as kubectl drain does.
 func (l podList) evict() { l.scene().Helper(); l.each(pod.evict) }
 
-// loseNode does what becomes of pods whose node is gone: they are declared failed and removed.
+// loseNode does with the pods what happens when their node is lost: they fail and are removed.
 func (l podList) loseNode() { l.scene().Helper(); l.each(pod.loseNode) }
 
 // relabel changes the pods' labels.
@@ -104,7 +104,7 @@ func (l podList) gone() {
 	})
 }
 
-// become waits until every one of the pods is so.
+// become waits until is returns true for every one of the pods.
 func (l podList) become(what string, is func(*corev1.Pod) bool) {
 	s := l.scene()
 	s.Helper()

@@ -12,17 +12,17 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// object is a handle on an object that a controller sees to, of one kind.
+// object is a handle on an object of one kind that a controller syncs.
 type object[T metav1.Object] struct {
 	subject
 	stored objects[T]
-	// describe says what the status is.
+	// describe returns the status in words.
 	describe func(T) string
-	// settles returns when its controller has provably dealt with all that was written until now.
+	// settles returns when its controller has provably synced all that was written until now.
 	settles func()
 }
 
-// objects are those of one kind in the namespace of the scene.
+// objects are the objects of one kind in the namespace of the scene.
 type objects[T metav1.Object] interface {
 	Get(context.Context, string, metav1.GetOptions) (T, error)
 	Create(context.Context, T, metav1.CreateOptions) (T, error)
@@ -34,7 +34,7 @@ type objects[T metav1.Object] interface {
 // now is the newest state that the history shows.
 func (o *object[T]) now() T { o.Helper(); return o.becomes() }
 
-// in is the newest state, while there is one. Call it from until only.
+// in returns the newest state, and whether the object exists. Call it from until only.
 func (o *object[T]) in(h *history) (now T, there bool) {
 	now, there = h.newest[o.uid].(T)
 	return now, there
@@ -56,7 +56,7 @@ func (o *object[T]) becomes(checks ...func(T) string) (now T) {
 	return now
 }
 
-// stays waits until the controller has dealt with all that happened; the checks hold now, then, and at any time between.
+// stays waits until the controller has synced all that was written; the checks hold now, then, and at any time between.
 func (o *object[T]) stays(checks ...func(T) string) {
 	o.Helper()
 	o.becomes(checks...)
@@ -75,19 +75,19 @@ func (o *object[T]) stays(checks ...func(T) string) {
 	}
 }
 
-// update changes the object as its owner does.
+// update changes the object as a user does.
 func (o *object[T]) update(change func(T)) {
 	o.Helper()
 	o.write(change, func(now T) (T, error) { return o.stored.Update(o.Context(), now, metav1.UpdateOptions{}) })
 }
 
-// updateStatus changes the status behind the controller's back.
+// updateStatus changes the status, which otherwise only the controller writes.
 func (o *object[T]) updateStatus(change func(T)) {
 	o.Helper()
 	o.write(change, func(now T) (T, error) { return o.stored.UpdateStatus(o.Context(), now, metav1.UpdateOptions{}) })
 }
 
-// persistent retries conflicts: a controller writes the same object and may come first again and again.
+// persistent retries conflicts: a controller writes the same object and may be faster again and again.
 var persistent = wait.Backoff{Steps: int(await.Limit / againAfter), Duration: againAfter, Factor: 1, Jitter: 1}
 
 const againAfter = 10 * time.Millisecond
@@ -107,7 +107,7 @@ func (o *object[T]) write(change func(T), write func(T) (T, error)) {
 	o.sees(written)
 }
 
-// delete deletes the object; what is still in its way may keep it for a while.
+// delete deletes the object. Finalizers and dependents may keep it for a while.
 func (o *object[T]) delete(propagation metav1.DeletionPropagation) {
 	o.Helper()
 	o.must(o.stored.Delete(o.Context(), o.name, metav1.DeleteOptions{

@@ -53,7 +53,7 @@ func TestScheduledInvariantsNotice(t *testing.T) {
 		"what is listed as running has started, and what as completed has ended": {storedScheduled(func(o *stintv1.ScheduledJob) {
 			o.Status.RunningExecutions = []stintv1.Execution{{Tag: "a"}}
 		})},
-		"the last due time that was dealt with never goes back": {storedScheduled(dealtWith(2)), storedScheduled(dealtWith(1))},
+		"lastScheduleTime of a ScheduledJob never goes back": {storedScheduled(dealtWith(2)), storedScheduled(dealtWith(1))},
 		"the time of the last success never goes back": {storedScheduled(func(o *stintv1.ScheduledJob) {
 			o.Status.LastSuccessfulTime = &metav1.Time{}
 		}), storedScheduled()},
@@ -65,7 +65,7 @@ func TestScheduledInvariantsNotice(t *testing.T) {
 				o.Status.PendingExecutions = append(o.Status.PendingExecutions, stintv1.Execution{Trigger: stintv1.TriggerSchedule})
 			}
 		})},
-		"no more runs are remembered than are to be": {storedScheduled(func(o *stintv1.ScheduledJob) {
+		"no more completed runs are listed than the limit allows": {storedScheduled(func(o *stintv1.ScheduledJob) {
 			o.Spec.CompletedExecutionsHistoryLimit = ptr.To[int32](1)
 			completedRun("a", true)(o)
 			completedRun("b", true)(o)

@@ -11,7 +11,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// knownCron is a CronJob with what its past tells.
+// knownCron is a CronJob with what is known from its earlier writes.
 type knownCron struct {
 	*batchv1.CronJob
 	// made are the Jobs that it ever controlled; times are those that had one.
@@ -19,7 +19,7 @@ type knownCron struct {
 	times map[string]bool
 }
 
-// takeCron carries out the write of a CronJob and returns the invariants that it breaks.
+// takeCron applies a write of a CronJob and returns the invariants that it breaks.
 func (w *world) takeCron(c *batchv1.CronJob, gone bool) []string {
 	if gone {
 		delete(w.crons, c.UID)
@@ -40,7 +40,7 @@ func (w *world) takeCron(c *batchv1.CronJob, gone bool) []string {
 	return broken
 }
 
-// knownScheduled is a ScheduledJob with what its past tells.
+// knownScheduled is a ScheduledJob with what is known from its earlier writes.
 type knownScheduled struct {
 	*stintv1.ScheduledJob
 	// tags are those of the Jobs that it ever had.
@@ -49,7 +49,7 @@ type knownScheduled struct {
 	concurrent bool
 }
 
-// takeScheduled carries out the write of a ScheduledJob and returns the invariants that it breaks.
+// takeScheduled applies a write of a ScheduledJob and returns the invariants that it breaks.
 func (w *world) takeScheduled(o *stintv1.ScheduledJob, gone bool) []string {
 	if gone {
 		delete(w.scheduled, o.UID)
@@ -71,7 +71,7 @@ func (w *world) takeScheduled(o *stintv1.ScheduledJob, gone bool) []string {
 	return broken
 }
 
-// takeRun looks at a Job that is new and belongs to a CronJob or ScheduledJob.
+// takeRun returns the invariants that a new Job of a CronJob or ScheduledJob breaks.
 func (w *world) takeRun(j *batchv1.Job) []string {
 	ref := metav1.GetControllerOfNoCopy(j)
 	if ref == nil {
@@ -113,7 +113,7 @@ func neverBack(was, now *metav1.Time) bool {
 	return was == nil || now != nil && !now.Before(was)
 }
 
-// distinct checks that no two are alike.
+// distinct checks that no two are equal.
 func distinct[T comparable](list []T) bool {
 	for i, o := range list {
 		if slices.Contains(list[:i], o) {

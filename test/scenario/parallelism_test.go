@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// parallelismScenarios are about how many pods live at the same time.
+// parallelismScenarios are about how many pods run at the same time.
 var parallelismScenarios = []scenario{
 	{
 		name: "parallelism 0 makes no pods until it is raised",
@@ -101,7 +101,7 @@ var parallelismScenarios = []scenario{
 		},
 	},
 	{
-		name: "an indexed Job that was scaled down resumes the indexes that it gave up",
+		name: "an indexed Job that was scaled down and up makes pods for the same indexes again",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(5, 4)))
 			j.active(4).run()
@@ -115,14 +115,14 @@ var parallelismScenarios = []scenario{
 		},
 	},
 	{
-		name: "a hundred pods are a hundred pods",
+		name: "a hundred pods are made, and each counts once",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(100, 100)))
 			j.active(100)
 			j.stays(active(100), failed(0))
 			j.active(100).succeed()
 			j.becomes(succeeded(100), failed(0), complete())
-			// Each pod may have been made, listed and counted by itself, where the machine took its time.
+			// On a slow machine each pod may be made, listed and counted by itself.
 			j.wasWrittenAtMost(3*100+10, 0)
 		},
 	},
@@ -168,7 +168,7 @@ var parallelismScenarios = []scenario{
 	},
 }
 
-// wasWrittenAtMost tells how often the Job was written after a version of it.
+// wasWrittenAtMost checks that the Job was written at most n times after a version of it.
 func (j *job) wasWrittenAtMost(n int, after int64) {
 	j.Helper()
 	writes := 0
@@ -182,7 +182,7 @@ func (j *job) wasWrittenAtMost(n int, after int64) {
 	}
 }
 
-// storedVersion is that of what is stored, which may be newer than what the history shows.
+// storedVersion returns the version that is stored, which may be newer than that in the history.
 func (j *job) storedVersion() int64 {
 	j.Helper()
 	now, err := j.stored.Get(j.Context(), j.name, metav1.GetOptions{})
@@ -190,7 +190,8 @@ func (j *job) storedVersion() int64 {
 	return version(now)
 }
 
-// quota lets the namespace have so many pods. No controller keeps its status but the scenario.
+// quota limits the namespace to so many pods. The scenario also writes the quota's status, which no controller does
+// here.
 func (s *scene) quota(pods string) {
 	s.Helper()
 	quotas := s.api.CoreV1().ResourceQuotas(s.namespace)

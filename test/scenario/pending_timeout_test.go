@@ -17,7 +17,7 @@ const pendingReason = "PendingTimeout"
 
 func pendingTimeoutSeconds(n string) func(*batchv1.Job) { return asks(core.PendingTimeoutSeconds, n) }
 
-// wait has pods on the node wait for what does not come.
+// wait makes pods on the node wait, for a reason.
 func (l podList) wait(reason, message string) podList {
 	l.scene().Helper()
 	return l.each(func(p pod) error {
@@ -31,7 +31,7 @@ func (l podList) wait(reason, message string) podList {
 	})
 }
 
-// fitsNowhere has a scheduler find no node for pods.
+// fitsNowhere reports that a scheduler finds no node for the pods.
 func (l podList) fitsNowhere(message string) podList {
 	l.scene().Helper()
 	return l.each(func(p pod) error {
@@ -42,7 +42,7 @@ func (l podList) fitsNowhere(message string) podList {
 	})
 }
 
-// areStuck waits until pods were failed for what they wait for.
+// areStuck waits until the pending timeout has failed the pods, with the reason for which they waited.
 func (l podList) areStuck(reason string) {
 	l.scene().Helper()
 	l.become("failed, as it is stuck: "+reason, func(p *corev1.Pod) bool {
@@ -53,20 +53,24 @@ func (l podList) areStuck(reason string) {
 	})
 }
 
-// gets has a Job get a timeout for its pods. That they are as the scenario wants them comes first, however long it takes.
-func (j *job) gets(timeout string) { j.Helper(); j.update(pendingTimeoutSeconds(timeout)) }
+// setsPendingTimeout sets the pending timeout of a Job that has none. The pods are already as the scenario wants them,
+// however long that took.
+func (j *job) setsPendingTimeout(timeout string) {
+	j.Helper()
+	j.update(pendingTimeoutSeconds(timeout))
+}
 
-// outlasts returns when the timeout of the pods that the Jobs of the scene have is over: a Job of the same timeout, made
-// later, has failed for it.
+// outlasts returns when a pending timeout of so many seconds is over for all pods so far: a Job with that timeout, made
+// later, has failed by it.
 func (s *scene) outlasts(seconds string) {
 	s.Helper()
 	late := s.create(aJob(named("late"), backoffLimit(0)))
 	late.active(1).wait("ImagePullBackOff", "late")
-	late.gets(seconds)
+	late.setsPendingTimeout(seconds)
 	late.becomes(failedBecause(batchv1.JobReasonBackoffLimitExceeded))
 }
 
-// unmakeable has a Job ask for pods that no API server takes. None looks at their finalizers before there is a pod.
+// unmakeable puts a bad finalizer into a Job's template. API servers accept the Job, and refuse its pods.
 func unmakeable(o *batchv1.Job) { o.Spec.Template.Finalizers = []string{"no name"} }
 
 // pendingTimeoutScenarios are about pods that never start.
@@ -76,11 +80,11 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(backoff("7200"), backoffLimit(1)))
 			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(failed(1), active(0))
 			j.update(func(o *batchv1.Job) { delete(o.Annotations, core.PendingTimeoutSeconds); backoff("0")(o) })
 			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("failed=2 " + failedPods))
 			j.ended(2).areStuck("ImagePullBackOff")
 			j.tellsOf("PendingTimeout")
@@ -91,7 +95,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(failurePolicy(onCondition(failJob, pendingTimeout, corev1.ConditionTrue))))
 			j.active(1).wait("CreateContainerConfigError", `configmap "absent" not found`)
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("failed=1 " + failedByPolicy))
 		},
 	},
@@ -102,7 +106,7 @@ var pendingTimeoutScenarios = []scenario{
 			two := j.active(2)
 			two[1:].run()
 			two[:1].wait("ErrImageNeverPull", "no such image")
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("active=1 ready=1 failed=1 failedIndexes=0"))
 			two[1:].succeed()
 			j.becomes(exactly("succeeded=1 failed=1 completed=1 failedIndexes=0 " + failedByIndexes))
@@ -113,7 +117,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob())
 			j.active(1).run()
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			s.outlasts("1")
 			j.becomes(active(1), ready(1), failed(0))
 			j.active(1).succeed()
@@ -125,7 +129,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(initContainer))
 			j.active(1).initialize()
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			s.outlasts("1")
 			j.becomes(active(1), failed(0))
 			j.update(func(o *batchv1.Job) { delete(o.Annotations, core.PendingTimeoutSeconds) })
@@ -149,7 +153,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(backoffLimit(0)))
 			j.active(1).fitsNowhere("0/3 nodes are available")
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("failed=1 " + failedPods))
 			j.ended(1).areStuck(corev1.PodReasonUnschedulable)
 		},
@@ -171,17 +175,17 @@ var pendingTimeoutScenarios = []scenario{
 			j := s.create(aJob(backoffLimit(0)))
 			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
 			j.stays(active(1), failed(0))
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			j.becomes(exactly("failed=1 " + failedPods))
 		},
 	},
 	{
-		name: "a Job fails whose pods are all refused for as long as they may take to start, and no other",
+		name: "a Job fails if all its pods are refused until its pending timeout; one without a timeout does not",
 		play: func(s *scene) {
-			patient := s.create(aJob(named("patient"), unmakeable))
+			untimed := s.create(aJob(named("untimed"), unmakeable))
 			j := s.create(aJob(unmakeable, pendingTimeoutSeconds("1")))
 			j.becomes(exactly("FailureTarget(PendingTimeout) Failed(PendingTimeout)"))
-			patient.becomes(active(0), failed(0))
+			untimed.becomes(active(0), failed(0))
 			j.ended(0)
 		},
 	},
@@ -191,7 +195,7 @@ var pendingTimeoutScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(backoffLimit(0)))
 			j.active(1)
-			j.gets("1")
+			j.setsPendingTimeout("1")
 			s.stopController()
 			for _, p := range j.podsThat("there are", 1, func(*corev1.Pod) bool { return true }) {
 				if !ended(p.Pod) {

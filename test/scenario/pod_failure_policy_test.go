@@ -94,7 +94,7 @@ var podFailurePolicyScenarios = []scenario{
 			j := s.create(aJob(backoffLimit(0), failurePolicy(onCondition(ignore, corev1.DisruptionTarget, corev1.ConditionTrue))))
 			first := j.active(1)
 			first.endsWith(disrupted)
-			first.released()
+			first.untracked()
 			j.becomes(exactly("active=1"))
 			j.active(1).succeed()
 			j.becomes(exactly("succeeded=1 " + allDone))
@@ -106,7 +106,7 @@ var podFailurePolicyScenarios = []scenario{
 			j := s.create(aJob(backoffLimit(0), failurePolicy(onExitCodes(ignore, 42))))
 			first := j.active(1)
 			first.fail(42)
-			first.released()
+			first.untracked()
 			j.becomes(exactly("active=1"))
 			j.active(1).madeAfter(first, s.column.backoff)
 		},
@@ -117,7 +117,7 @@ var podFailurePolicyScenarios = []scenario{
 			j := s.create(aJob(backoffLimit(0), failurePolicy(onExitCodes(count, 7), onExitCodes(ignore, 7, 42), onExitCodes(failJob, 42))))
 			first := j.active(1)
 			first.failLongAgo(42)
-			first.released()
+			first.untracked()
 			j.becomes(exactly("active=1"))
 			j.active(1).failLongAgo(7)
 			j.becomes(exactly("failed=1 " + failedPods))
@@ -185,12 +185,12 @@ var podFailurePolicyScenarios = []scenario{
 		name: "FailJob comes before the backoff limit",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2), backoffLimit(0), failurePolicy(onExitCodes(failJob, 42))))
-			j.active(2).run().fail(42) // one that no node had would go with the other's failure
+			j.active(2).run().fail(42) // a pod without a node would be gone as soon as the other one fails
 			j.becomes(exactly("failed=2 " + failedByPolicy))
 		},
 	},
 	{
-		name: "a pod that was told to end is judged only once it has ended",
+		name: "a pod that was deleted is judged only once it has ended",
 		play: func(s *scene) {
 			j := s.create(aJob(backoffLimit(0), failurePolicy(onExitCodes(failJob, 42), onCondition(ignore, corev1.DisruptionTarget, corev1.ConditionTrue))))
 			p := j.active(1).run()

@@ -53,7 +53,7 @@ func (l podList) withIndex(i int) podList {
 	return nil
 }
 
-// without are the pods that are none of the others.
+// without returns the pods that are none of the others.
 func (l podList) without(others podList) podList {
 	return slices.DeleteFunc(slices.Clone(l), func(p pod) bool {
 		return slices.ContainsFunc(others, func(o pod) bool { return o.UID == p.UID })

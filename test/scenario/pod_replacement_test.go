@@ -1,6 +1,6 @@
 package scenario_test
 
-// podReplacementScenarios are about when a pod that is told to end makes room for the next.
+// podReplacementScenarios are about when a terminating pod is replaced.
 var podReplacementScenarios = []scenario{
 	{
 		name: "by default a deleted pod counts as failed and is replaced while it still ends",

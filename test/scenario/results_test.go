@@ -12,7 +12,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// resultsOf are the kept results of a Job's pods. Call it from until only.
+// resultsOf returns the stored results of a Job's pods. Call it from until only.
 func (h *history) resultsOf(job types.UID) map[types.UID]stintv1.PodResult {
 	all := map[types.UID]stintv1.PodResult{}
 	for _, o := range h.newest {
@@ -27,8 +27,8 @@ func (h *history) resultsOf(job types.UID) map[types.UID]stintv1.PodResult {
 	return all
 }
 
-// remembers waits until it is kept that the pods, gone or not, ended so.
-func (j *job) remembers(l podList, phase corev1.PodPhase, code int32) {
+// hasResults waits until there are results of the pods, which may be gone, with this phase and exit code.
+func (j *job) hasResults(l podList, phase corev1.PodPhase, code int32) {
 	j.Helper()
 	j.eventually(func(h *history) string {
 		kept := h.resultsOf(j.uid)
@@ -42,10 +42,10 @@ func (j *job) remembers(l podList, phase corev1.PodPhase, code int32) {
 	})
 }
 
-// resultsScenarios are about what stays known of pods that are gone.
+// resultsScenarios are about the results of pods that are gone.
 var resultsScenarios = []scenario{
 	{
-		name: "what came of pods is known when they are gone",
+		name: "the results of pods are kept when they are gone",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(2, 2), backoff("0")))
 			first := j.active(2)
@@ -57,8 +57,8 @@ var resultsScenarios = []scenario{
 			all := j.ended(3)
 			all.forceDelete()
 			all.gone()
-			j.remembers(first[:1], corev1.PodFailed, 42)
-			j.remembers(second, corev1.PodSucceeded, 0)
+			j.hasResults(first[:1], corev1.PodFailed, 42)
+			j.hasResults(second, corev1.PodSucceeded, 0)
 			j.answers(func(r *stintv1.JobResults) {
 				s.same("attempts", []int32{2, 1}, []int32{r.Items[0].Attempts, r.Items[1].Attempts})
 				s.same("the first attempt", first[0].Name, r.Items[0].Earlier[0].Pod)
@@ -67,7 +67,7 @@ var resultsScenarios = []scenario{
 		},
 	},
 	{
-		name:     "nothing is lost of pods that ended while the controller was away, nor when it comes again and again",
+		name:     "no result is lost of pods that ended while the controller was away, or while it restarts again and again",
 		restarts: true,
 		play: func(s *scene) {
 			j := s.create(aJob(pods(12, 4)))
@@ -82,17 +82,17 @@ var resultsScenarios = []scenario{
 				four.gone()
 			}
 			j.becomes(succeeded(12), complete())
-			j.remembers(all, corev1.PodSucceeded, 0)
+			j.hasResults(all, corev1.PodSucceeded, 0)
 		},
 	},
 	{
-		name: "what is known of pods goes with the Job",
+		name: "the results of pods are deleted with the Job",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			p := j.active(1)
 			p.succeed()
 			j.becomes(complete())
-			j.remembers(p, corev1.PodSucceeded, 0)
+			j.hasResults(p, corev1.PodSucceeded, 0)
 			j.delete(metav1.DeletePropagationBackground)
 			j.gone()
 			j.eventually(func(h *history) string {
@@ -105,7 +105,8 @@ var resultsScenarios = []scenario{
 	},
 }
 
-// answers looks at what Stint's own API server says of the Job's results. Others have no such thing.
+// answers checks the results that Stint's own API server returns for the Job. Other API servers have no such
+// subresource.
 func (j *job) answers(look func(*stintv1.JobResults)) {
 	j.Helper()
 	if j.column.name != onServer {

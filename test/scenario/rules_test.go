@@ -78,7 +78,7 @@ var statusRules = []struct {
 	{"no more pods are listed at once than fit into a Job", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
 		return len(uncounted(j)) <= mostListed
 	}},
-	{"no more pods are counted than have ended or were told to", func(w *world, was *knownJob, j *batchv1.Job) bool {
+	{"no more pods are counted than have ended or were deleted", func(w *world, was *knownJob, j *batchv1.Job) bool {
 		succeeded, failed := listedAs(j)
 		all := len(was.couldFail)
 		for uid := range was.couldSucceed {
@@ -100,7 +100,7 @@ var statusRules = []struct {
 		return !finished(j) || ((w.gaps || running == 0) && j.Status.Active == 0 &&
 			ptr.Deref(j.Status.Ready, 0) == 0 && ptr.Deref(j.Status.Terminating, 0) == 0)
 	}},
-	{"a Job ends when its last pod is counted and released", func(w *world, was *knownJob, j *batchv1.Job) bool {
+	{"a Job ends when its last pod is counted and has no finalizer", func(w *world, was *knownJob, j *batchv1.Job) bool {
 		return !finished(j) || finished(was.Job) || (len(uncounted(j)) == 0 && (w.gaps || w.podsOf(j, hasFinalizer) == 0))
 	}},
 	{"a Job that waits for others has not started", func(_ *world, was *knownJob, j *batchv1.Job) bool {
@@ -122,7 +122,7 @@ var statusRules = []struct {
 	}},
 }
 
-// unmet are the dependencies that a Job asks for and that its status does not show to be met.
+// unmet returns the dependencies that a Job asks for and that its status does not show to be met.
 func unmet(j *batchv1.Job) []core.DependencyRule {
 	asked, _ := core.ReadAnnotations(j.Annotations, nil)
 	return slices.DeleteFunc(asked.DependsOn, func(d core.DependencyRule) bool { return isTrue(j, onJob(d.Job)) })
@@ -158,10 +158,10 @@ var podRules = []struct {
 	{"a pod of a Job is tracked from the start", func(w *world, _ *knownJob, old, p *corev1.Pod) bool {
 		return w.gaps || old != nil || hasFinalizer(p)
 	}},
-	{"an ended pod is released once the Job's status lists it", func(w *world, owner *knownJob, old, p *corev1.Pod) bool {
-		released := old != nil && hasFinalizer(old) && !hasFinalizer(p)
+	{"an ended pod loses its finalizer once the Job's status lists it", func(w *world, owner *knownJob, old, p *corev1.Pod) bool {
+		removed := old != nil && hasFinalizer(old) && !hasFinalizer(p)
 		judged := hasVerdict(owner.Job) || owner.DeletionTimestamp != nil || owner.Spec.PodFailurePolicy != nil || isIndexed(owner.Job)
-		return w.gaps || !released || judged || !ended(old) || owner.listed[p.UID]
+		return w.gaps || !removed || judged || !ended(old) || owner.listed[p.UID]
 	}},
 	{"no pod is made before all is over that the Job waits for", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
 		return w.gaps || old != nil || owner.Status.StartTime != nil || len(unmet(owner.Job)) == 0

@@ -9,22 +9,22 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// scenario is one story and what must come of it.
+// scenario is a story and its outcome.
 type scenario struct {
 	// name is a sentence.
 	name string
 	play func(*scene)
-	// slow is whether it waits for the clock for long, so that it starts first.
+	// slow is set where the scenario waits long for the clock. It starts first.
 	slow bool
 	// restarts is set where the scenario stops or restarts the controller.
 	restarts bool
-	// alone is set where no other scenario may stop the reference meanwhile: a CronJob whose status it could not write after
-	// it had made the Job is stuck for good.
+	// alone is set where no other scenario may stop the reference meanwhile: upstream never recovers a CronJob whose
+	// status it could not write after it had made the Job.
 	alone bool
 	// notOn names columns where the scenario cannot run, and why.
 	notOn map[string]string
-	// differs tells in what way, and why, Stint does not do as upstream does. Then upstream, where given, is what the
-	// reference does instead.
+	// differs says how Stint differs from upstream, and why. Then upstream, where set, is what the reference plays
+	// instead.
 	differs  string
 	upstream func(*scene)
 }
@@ -84,7 +84,7 @@ func TestClusterScenarios(t *testing.T) {
 	t.Run(onCluster, func(t *testing.T) { playAll(t, newClusterColumn(t, cluster, nil)) })
 }
 
-// playAll plays the scenarios of a column, first those that leave the controller alone.
+// playAll plays the scenarios of a column, first those that do not stop the controller.
 func playAll(t *testing.T, c *column) {
 	rounds := [][]scenario{{}, {}}
 	for _, s := range all() {
@@ -104,8 +104,8 @@ func playAll(t *testing.T, c *column) {
 	}
 }
 
-// together is how many scenarios are played at the same time. Most of them wait most of the time; but hundreds at once keep
-// a small machine, and the one queue in which kube-controller-manager has room for 1000 events, from their work.
+// together is how many scenarios are played at the same time. Most of them wait most of the time; but hundreds at once
+// overload a small machine, and the event queue of kube-controller-manager, which has room for 1000.
 const together = 24
 
 func playTogether(scenarios []scenario, play func(scenario)) {
@@ -153,7 +153,7 @@ const (
 	ownAnnotation = "the annotation is Stint's own"
 )
 
-// notOnReference keeps scenarios from the reference, which knows nothing of what they are about.
+// notOnReference excludes scenarios from the reference, which does not have the feature that they are about.
 func notOnReference(list []scenario, why string) []scenario {
 	list = slices.Clone(list)
 	for i := range list {

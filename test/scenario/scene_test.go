@@ -29,7 +29,7 @@ type scene struct {
 	losesEvents bool
 }
 
-// scenes counts them.
+// scenes counts the scenes, which numbers their namespaces.
 var scenes atomic.Int64
 
 func newScene(t *testing.T, c *column) *scene {
@@ -42,7 +42,7 @@ func newScene(t *testing.T, c *column) *scene {
 	return s
 }
 
-// run plays, and then has everything deleted: whatever happened, nothing may keep a pod from going.
+// run plays the scenario and then deletes everything. Whatever happened, no finalizer may be left on a pod.
 func (s *scene) run(play func(*scene)) {
 	defer func() {
 		if s.Failed() {
@@ -54,7 +54,7 @@ func (s *scene) run(play func(*scene)) {
 	play(s)
 }
 
-// eventually waits until done has nothing to say. What it says is what the test waits for.
+// eventually waits until done returns "". Until then, done returns what the test waits for.
 func (s *scene) eventually(done func(*history) string) {
 	s.Helper()
 	if missing := s.history.until(done); missing != "" {
@@ -76,13 +76,13 @@ func (s *scene) sees(o metav1.Object) {
 	s.eventually(func(h *history) string { return h.shows(o) })
 }
 
-// catchUp waits until the history has come as far as the pods that there are now: one kind's watch may lag behind
-// another's, and show pods that were gone when a Job's status said so.
+// catchUp waits until the history has the pods as they are now: the watch of one kind may lag behind that of another,
+// and show pods that were gone when a Job's status said so.
 func (s *scene) catchUp() {
 	s.Helper()
 	list, err := s.api.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{})
 	if err != nil {
-		return // The server is away, and all watches with it.
+		return // The server is stopped, and so are all watches.
 	}
 	there := map[types.UID]bool{}
 	for i := range list.Items {
@@ -111,8 +111,8 @@ func (s *scene) create(job *batchv1.Job) *job {
 
 const markerPrefix = "marker-"
 
-// settle returns when the controller has provably dealt with all that was written until now: it has since seen another
-// Job through, whose changes came later and take at least as many rounds.
+// settle returns when the controller has provably synced all that was written until now: it has since brought another
+// Job to its end, whose changes came later and take at least as many syncs.
 func (s *scene) settle() {
 	s.Helper()
 	s.markers++
@@ -136,7 +136,7 @@ func (s *scene) restartController() {
 	s.startController()
 }
 
-// story is what happened, a line for each write, for the reader of a failure.
+// story returns what happened, a line for each write, for the message of a failed test.
 func (s *scene) story() string {
 	var story strings.Builder
 	for _, c := range s.history.ordered() {

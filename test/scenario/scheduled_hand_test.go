@@ -8,10 +8,10 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// scheduledHandScenarios are about runs on demand, and what they are made of.
+// scheduledHandScenarios are about runs on demand, and what their Jobs are made from.
 var scheduledHandScenarios = []scenario{
 	{
-		name: "a run by hand starts at once and is remembered",
+		name: "a run by hand starts at once and stays listed",
 		play: func(s *scene) {
 			o := s.createScheduled()
 			o.ask("first")
@@ -38,7 +38,7 @@ var scheduledHandScenarios = []scenario{
 		},
 	},
 	{
-		name: "a tag whose Job is there but which was forgotten is the same run",
+		name: "a tag that is no longer listed but has a Job is the same run",
 		play: func(s *scene) {
 			o := s.createScheduled(remembers(0))
 			o.ask("first")

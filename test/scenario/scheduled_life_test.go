@@ -7,10 +7,10 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// scheduledLifeScenarios are about what is kept, what others do, and a controller that was away.
+// scheduledLifeScenarios are about what is kept, what users and other controllers do, and a controller that was away.
 var scheduledLifeScenarios = []scenario{
 	{
-		name: "Jobs that are not to be kept go, and their runs stay remembered",
+		name: "Jobs that are not to be kept are deleted, and their runs stay listed",
 		play: func(s *scene) {
 			o := s.createScheduled(keepsJobs(1, 0))
 			for _, tag := range []string{"a", "b"} {
@@ -27,7 +27,7 @@ var scheduledLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "only so many runs are remembered as are to be, the latest",
+		name: "only the latest runs stay listed, as many as the limit says",
 		play: func(s *scene) {
 			o := s.createScheduled(remembers(2))
 			for _, tag := range []string{"a", "b", "c"} {
@@ -41,7 +41,7 @@ var scheduledLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "a run whose Job somebody deletes has failed",
+		name: "a run whose Job a user deletes has failed",
 		play: func(s *scene) {
 			o := s.createScheduled()
 			o.ask("first")
@@ -56,7 +56,7 @@ var scheduledLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "a run that ended stays as it was when somebody deletes its Job",
+		name: "a run that ended stays as it was when a user deletes its Job",
 		play: func(s *scene) {
 			o := s.createScheduled()
 			o.ask("first")
@@ -69,16 +69,16 @@ var scheduledLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "a run whose Job's name somebody else has fails, and leaves that Job alone",
+		name: "a run fails if another Job has its name, and leaves that Job alone",
 		play: func(s *scene) {
 			o := s.createScheduled()
-			stranger := s.create(aJob(named("scheduled-first"), suspended))
+			other := s.create(aJob(named("scheduled-first"), suspended))
 			o.ask("first")
 			e := o.completed("first")
 			s.same("success", false, *e.Success)
 			s.same("reason", "AlreadyExists", e.Reason)
 			o.becomes(func(now *stintv1.ScheduledJob) string { return running(now, 0) })
-			s.same("owners", 0, len(stranger.now().OwnerReferences))
+			s.same("owners", 0, len(other.now().OwnerReferences))
 			o.tellsOf("FailedCreate")
 		},
 	},
@@ -119,13 +119,13 @@ var scheduledLifeScenarios = []scenario{
 			o.gone()
 			first.gone()
 			second.gone()
-			running.become("told to end", toldToEnd)
+			running.become("deleted", isDeleted)
 			running.fail(143)
 			running.gone()
 		},
 	},
 	{
-		name: "a ScheduledJob deleted with its Jobs orphaned leaves a run to its end, which another of that name does not mind",
+		name: "a ScheduledJob deleted with its Jobs orphaned leaves a run to its end, and another of that name ignores it",
 		play: func(s *scene) {
 			old := s.createScheduled()
 			old.ask("first")
@@ -171,7 +171,7 @@ var scheduledLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "runs go on while the controller is away, and their ends are noted afterwards", restarts: true,
+		name: "runs go on while the controller is away, and their ends are recorded afterwards", restarts: true,
 		play: func(s *scene) {
 			o := s.createScheduled(past(2), oneAtATime)
 			t := o.tags(2)
@@ -186,7 +186,7 @@ var scheduledLifeScenarios = []scenario{
 		},
 	},
 	{
-		name: "what is asked for while the controller is away runs once", restarts: true,
+		name: "a run that is asked for while the controller is away runs once", restarts: true,
 		play: func(s *scene) {
 			o := s.createScheduled(past(3), skipsOutdated)
 			o.becomes(takenUp)

@@ -32,7 +32,7 @@ func every(timeSpec string) func(*stintv1.ScheduledJob) {
 	}
 }
 
-// past is an interval of n runs that are long over: nothing is due until a scenario has it fall due.
+// past is an interval of n runs that are long over: nothing becomes due before the scenario calls fallDue.
 func past(n int) func(*stintv1.ScheduledJob) {
 	start := time.Now().UTC().Truncate(time.Minute).Add(-10 * time.Hour)
 	return every(fmt.Sprintf("R%d/%s/PT1M", n, start.Format(time.RFC3339)))
@@ -126,7 +126,7 @@ func scheduledInWords(o *stintv1.ScheduledJob) string {
 	return strings.Join(words, " ")
 }
 
-// takenUp checks that the schedule is in force.
+// takenUp checks that the controller has observed the schedule.
 func takenUp(o *stintv1.ScheduledJob) string {
 	of := o.Status.Schedule
 	if of == nil || o.Spec.Schedule == nil || of.TimeSpec != o.Spec.Schedule.TimeSpec || o.Status.ObservedGeneration != o.Generation {
@@ -135,7 +135,7 @@ func takenUp(o *stintv1.ScheduledJob) string {
 	return ""
 }
 
-// waitsBecause tells why a pending run waits.
+// waitsBecause checks why a pending run waits.
 func waitsBecause(tag, reason string) func(*stintv1.ScheduledJob) string {
 	return func(o *stintv1.ScheduledJob) string {
 		if e := execution(o.Status.PendingExecutions, tag); e == nil || e.Reason != reason {
@@ -145,7 +145,7 @@ func waitsBecause(tag, reason string) func(*stintv1.ScheduledJob) string {
 	}
 }
 
-// next tells when the schedule is due next.
+// next checks when the schedule is due next.
 func next(at *time.Time) func(*stintv1.ScheduledJob) string {
 	return func(o *stintv1.ScheduledJob) string {
 		got := o.Status.NextScheduleTime

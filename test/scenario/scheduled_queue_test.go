@@ -107,14 +107,14 @@ var scheduledQueueScenarios = []scenario{
 		},
 	},
 	{
-		name: "a failed run blocks the schedule until a person sets the condition to False",
+		name: "a failed run blocks the schedule until a user sets the condition to False",
 		play: blockedUntil(func(now *stintv1.ScheduledJob) {
 			meta.SetStatusCondition(&now.Status.Conditions, metav1.Condition{
 				Type: stintv1.ConditionBlocked, Status: metav1.ConditionFalse, Reason: "Resumed"})
 		}),
 	},
 	{
-		name: "a failed run blocks the schedule until a person removes the condition",
+		name: "a failed run blocks the schedule until a user removes the condition",
 		play: blockedUntil(func(now *stintv1.ScheduledJob) {
 			meta.RemoveStatusCondition(&now.Status.Conditions, stintv1.ConditionBlocked)
 		}),
@@ -191,7 +191,7 @@ var scheduledQueueScenarios = []scenario{
 		},
 	},
 	{
-		name: "concurrency that is taken away lets runs end and has the next wait for all of them",
+		name: "when concurrency is forbidden, active runs go on and the next one waits for all of them",
 		play: func(s *scene) {
 			o := s.createScheduled(past(2))
 			t := o.tags(2)
@@ -208,7 +208,7 @@ var scheduledQueueScenarios = []scenario{
 		},
 	},
 	{
-		name: "concurrency that is given lets all runs start that wait",
+		name: "when concurrency is allowed, all waiting runs start",
 		play: func(s *scene) {
 			o := s.createScheduled(past(3), oneAtATime)
 			t := o.tags(3)
@@ -236,7 +236,7 @@ var scheduledQueueScenarios = []scenario{
 	},
 }
 
-// blockedUntil has the first of two runs fail, and the second wait until a person does this to the status.
+// blockedUntil lets the first of two runs fail. The second waits until a user changes the status by resume.
 func blockedUntil(resume func(*stintv1.ScheduledJob)) func(*scene) {
 	return func(s *scene) {
 		o := s.createScheduled(past(2), oneAtATime, blocksOnFailure)

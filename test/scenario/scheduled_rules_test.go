@@ -15,7 +15,8 @@ import (
 // mostPending is how many runs of the schedule wait at the same time.
 const mostPending = 100
 
-// scheduledRules hold for every write of a ScheduledJob, whatever the scenario is about. Was is it before the write.
+// scheduledRules hold for every write of a ScheduledJob, whatever the scenario is about. Was is the ScheduledJob before
+// the write.
 var scheduledRules = []struct {
 	says  string
 	holds func(w *world, was *knownScheduled, o *stintv1.ScheduledJob) bool
@@ -72,7 +73,7 @@ var scheduledRules = []struct {
 		}
 		return true
 	}},
-	{"the last due time that was dealt with never goes back", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
+	{"lastScheduleTime of a ScheduledJob never goes back", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
 		return neverBack(was.Status.LastScheduleTime, o.Status.LastScheduleTime)
 	}},
 	{"the time of the last success never goes back", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
@@ -82,7 +83,7 @@ var scheduledRules = []struct {
 		return o.Status.ScheduleCount >= was.Status.ScheduleCount && o.Status.SkippedCount >= was.Status.SkippedCount
 	}},
 	{"no more runs are counted than there were Jobs", func(w *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
-		// A run that is forgotten may be asked for again.
+		// A run that is no longer listed may be asked for again.
 		forgets := ptr.Deref(o.Spec.CompletedExecutionsHistoryLimit, 1) == 0
 		return w.gaps || forgets || o.Status.ScheduleCount <= int64(len(was.tags))
 	}},
@@ -98,7 +99,7 @@ var scheduledRules = []struct {
 		}
 		return n <= mostPending
 	}},
-	{"no more runs are remembered than are to be", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
+	{"no more completed runs are listed than the limit allows", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
 		limit := int(ptr.Deref(o.Spec.CompletedExecutionsHistoryLimit, 20))
 		return len(o.Status.CompletedExecutions) <= max(limit, len(was.Status.CompletedExecutions))
 	}},
@@ -126,7 +127,7 @@ var scheduledRunRules = []struct {
 	}},
 }
 
-// tagLayout is that of the tags of the schedule's runs.
+// tagLayout is the layout of the tags of the schedule's runs.
 const tagLayout = "20060102-150405"
 
 func isDueTime(tag string) bool {

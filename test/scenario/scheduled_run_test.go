@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// scheduledRunScenarios are about when the runs of a ScheduledJob start, and what they are.
+// scheduledRunScenarios are about when the runs of a ScheduledJob start, and what their Jobs are like.
 var scheduledRunScenarios = []scenario{
 	{
 		name: "an interval without a start runs at the creation and after each step, as often as it says",
@@ -37,7 +37,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "an interval for ever goes on until it is suspended",
+		name: "an interval without an end goes on until it is suspended",
 		play: func(s *scene) {
 			o := s.createScheduled(every("R//PT1S"))
 			for _, tag := range o.tags(3) {
@@ -61,7 +61,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "the next due time is told, and nothing runs before",
+		name: "the status has the next due time, and nothing runs before it",
 		play: func(s *scene) {
 			start := time.Now().UTC().Truncate(time.Second).Add(time.Hour)
 			o := s.createScheduled(every("R2/" + start.Format(time.RFC3339) + "/PT1H"))
@@ -117,7 +117,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "all pods of a run start at once, and each is told its index and how many they are",
+		name: "all pods of a run start at once, and each has its index and their number",
 		play: func(s *scene) {
 			o := s.createScheduled(podCount(3))
 			o.ask("first")
@@ -203,7 +203,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "the events of a run tell its start and its end",
+		name: "the events of a run report its start and its end",
 		play: func(s *scene) {
 			o := s.createScheduled()
 			o.ask("first")
@@ -237,8 +237,8 @@ var scheduledRunScenarios = []scenario{
 	},
 }
 
-// createBefore creates a ScheduledJob whose first run is due at a full second or minute, and returns it when its schedule
-// was taken up before that. A slow machine needs more time.
+// createBefore creates a ScheduledJob whose first run is due at a full second or minute. It tries again with more time,
+// which a slow machine needs, until the schedule is observed before that.
 func (s *scene) createBefore(full time.Duration, timeSpec func(start time.Time) string) (*scheduled, time.Time) {
 	s.Helper()
 	for n, ahead := 1, 4*time.Second; ahead < await.Limit; n, ahead = n+1, 2*ahead {
@@ -252,7 +252,7 @@ func (s *scene) createBefore(full time.Duration, timeSpec func(start time.Time) 
 	return nil, time.Time{}
 }
 
-// place is what the containers of a run of so many pods are told.
+// place returns the variables that the containers of a run of so many pods get.
 func place(count string) []corev1.EnvVar {
 	return []corev1.EnvVar{
 		{Name: "JOB_POD_COUNT", Value: count},
@@ -264,7 +264,7 @@ func place(count string) []corev1.EnvVar {
 
 func joined(tags []string) string { return strings.Join(tags, ",") }
 
-// withoutIndex leaves out what the Job controller tells the containers of every indexed Job.
+// withoutIndex leaves out the variable that the Job controller sets in the containers of every indexed Job.
 func withoutIndex(env []corev1.EnvVar) []corev1.EnvVar {
 	return slices.DeleteFunc(slices.Clone(env), func(v corev1.EnvVar) bool { return v.Name == "JOB_COMPLETION_INDEX" })
 }

@@ -27,10 +27,10 @@ func (s *scene) createScheduled(options ...func(*stintv1.ScheduledJob)) *schedul
 	}}
 }
 
-// tag is that of the run which is due as the k-th of the schedule, from 0.
+// tag returns the tag of the k-th run of the schedule, from 0.
 func (o *scheduled) tag(k int) string { o.Helper(); return o.due(k).Format(tagLayout) }
 
-// due is when the k-th run is due, from 0, of an interval in minutes or seconds.
+// due returns when the k-th run is due, from 0, of an interval in minutes or seconds.
 func (o *scheduled) due(k int) time.Time {
 	o.Helper()
 	now := o.now()
@@ -46,7 +46,7 @@ func (o *scheduled) due(k int) time.Time {
 	return start.UTC().Add(time.Duration(k) * step)
 }
 
-// tags are those of the first n runs.
+// tags returns the tags of the first n runs.
 func (o *scheduled) tags(n int) []string {
 	o.Helper()
 	var tags []string
@@ -56,8 +56,8 @@ func (o *scheduled) tags(n int) []string {
 	return tags
 }
 
-// fallDue has all runs of an interval in the past become due at the same time: the schedule is said to have been taken up
-// before them, as it is after the controller was away.
+// fallDue makes all runs of an interval in the past due at the same time: it writes a status that says that the
+// schedule was observed before them, as after a controller was away.
 func (o *scheduled) fallDue() {
 	o.Helper()
 	o.becomes(takenUp)
@@ -86,7 +86,7 @@ func (o *scheduled) askFor(list ...stintv1.Execution) {
 	})
 }
 
-// jobOf waits for the Job of a run, and for the ScheduledJob to know of it.
+// jobOf waits for the Job of a run.
 func (o *scheduled) jobOf(tag string) (j *job) {
 	o.Helper()
 	o.eventually(func(h *history) string {
@@ -102,7 +102,7 @@ func (o *scheduled) jobOf(tag string) (j *job) {
 	return j
 }
 
-// succeeds waits for a run to start, and has its only pod succeed.
+// succeeds waits for a run to start, and makes its only pod succeed.
 func (o *scheduled) succeeds(tag string) *job {
 	o.Helper()
 	j := o.jobOf(tag)
@@ -136,7 +136,7 @@ func (o *scheduled) has(tags ...string) {
 	})
 }
 
-// completed is a run as it is remembered.
+// completed waits until a run is completed, and returns it as the status lists it.
 func (o *scheduled) completed(tag string) stintv1.Execution {
 	o.Helper()
 	now := o.becomes(func(now *stintv1.ScheduledJob) string {
@@ -148,8 +148,8 @@ func (o *scheduled) completed(tag string) stintv1.Execution {
 	return *execution(now.Status.CompletedExecutions, tag)
 }
 
-// settleScheduled returns when the controller of ScheduledJobs has provably dealt with all that was written until now:
-// it has since seen another one's run through.
+// settleScheduled returns when the controller of ScheduledJobs has provably synced all that was written until now: it
+// has since brought another one's run to its end.
 func (s *scene) settleScheduled() {
 	s.Helper()
 	s.markers++
@@ -159,7 +159,7 @@ func (s *scene) settleScheduled() {
 	marker.becomes(runs("completed=run count=1"))
 }
 
-// marked has a Job look like the run of a ScheduledJob.
+// marked gives a Job the name, the labels and the owner reference of a ScheduledJob's run.
 func (o *scheduled) marked(tag string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.Name = o.name + "-" + tag

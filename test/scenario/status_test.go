@@ -13,7 +13,7 @@ import (
 // statusScenarios are about the status when others write to the Job at the same time.
 var statusScenarios = []scenario{
 	{
-		name: "no count is lost while somebody else writes to the Job all the time",
+		name: "no count is lost while another client writes to the Job all the time",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(30, 5)))
 			finished := make(chan struct{})
@@ -28,7 +28,7 @@ var statusScenarios = []scenario{
 		},
 	},
 	{
-		name: "a condition that somebody else added stays",
+		name: "a condition that another client added stays",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			j.active(1)
@@ -42,7 +42,7 @@ var statusScenarios = []scenario{
 		},
 	},
 	{
-		name: "numbers of pods that somebody else wrote are put right",
+		name: "numbers of pods that another client wrote are corrected",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2)))
 			j.active(2)
@@ -55,7 +55,7 @@ var statusScenarios = []scenario{
 		},
 	},
 	{
-		name: "the spec changes while pods end, and the last word counts",
+		name: "the spec changes while pods end, and the last change counts",
 		play: func(s *scene) {
 			j := s.create(aJob(workers(6)))
 			all := j.active(6).run()
@@ -89,7 +89,7 @@ var statusScenarios = []scenario{
 		},
 	},
 	{
-		name: "events tell of every pod by name",
+		name: "events name every pod",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(3, 3)))
 			made := j.active(3)
@@ -101,7 +101,7 @@ var statusScenarios = []scenario{
 	},
 }
 
-// pester labels the Job until it is to stop.
+// pester changes a label of the Job again and again, until stop is closed.
 func (j *job) pester(stop <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
@@ -117,7 +117,7 @@ func (j *job) pester(stop <-chan struct{}) {
 	}
 }
 
-// mentions waits until for each of the pods there is an event about the Job.
+// mentions waits until the Job has, for each of the pods, an event that names it.
 func (j *job) mentions(reason, text string, l podList) {
 	j.Helper()
 	j.eventually(func(h *history) string {

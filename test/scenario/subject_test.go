@@ -91,13 +91,13 @@ func (o subject) says(want ...string) {
 	})
 }
 
-// sign tells what is wrong about who wrote an event and about what.
+// sign returns what is wrong with the source of an event and with its object.
 func (o subject) sign(e *corev1.Event) string {
 	about := corev1.ObjectReference{Kind: o.kind, APIVersion: apiVersions[o.kind], Namespace: o.namespace, Name: o.name, UID: o.uid}
 	got := e.InvolvedObject
 	got.ResourceVersion = ""
 	component := strings.ToLower(o.kind) + "-controller"
-	once := e.Count == 1 || o.column.reference // a stale cache has upstream's tell again
+	once := e.Count == 1 || o.column.reference // with a stale cache, upstream repeats an event
 	return cmp.Diff([]any{about, component, component, true, false},
 		[]any{got, e.Source.Component, e.ReportingController, once, e.FirstTimestamp.IsZero() || e.LastTimestamp.IsZero()})
 }

@@ -31,7 +31,7 @@ var successPolicyScenarios = []scenario{
 			j.becomes(exactly("active=2 ready=2 succeeded=2 completed=0,3"))
 			four[2:3].succeed()
 			j.becomes(exactly("terminating=1 succeeded=3 completed=0,2,3 SuccessCriteriaMet(SuccessPolicy)"))
-			j.terminating(1).released()
+			j.terminating(1).untracked()
 			four[1:2].fail(1)
 			j.becomes(exactly("succeeded=3 completed=0,2,3 "+policyMet),
 				says(batchv1.JobSuccessCriteriaMet, "Matched rules at index 0"), says(batchv1.JobComplete, "Matched rules at index 0"))
@@ -87,7 +87,7 @@ var successPolicyScenarios = []scenario{
 			j.becomes(exactly("active=2 ready=2 failed=1 failedIndexes=0"))
 			three[1:2].succeed()
 			j.becomes(exactly("terminating=1 succeeded=1 failed=1 completed=1 failedIndexes=0 SuccessCriteriaMet(SuccessPolicy)"))
-			j.terminating(1).released()
+			j.terminating(1).untracked()
 			three[2:].fail(1)
 			j.becomes(exactly("succeeded=1 failed=1 completed=1 failedIndexes=0 " + policyMet))
 		},
@@ -103,22 +103,22 @@ var successPolicyScenarios = []scenario{
 		},
 	},
 	{
-		name: "what fails after the success is settled changes nothing",
+		name: "a failure after the success verdict changes nothing",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(3, 3), backoffLimit(0), succeedsBy(indexes("0"))))
 			three := j.active(3).run()
 			three[:1].succeed()
 			j.becomes(exactly("terminating=2 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
-			j.terminating(2).released()
+			j.terminating(2).untracked()
 			three[1:2].fail(1)
 			j.becomes(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
-			j.terminating(1).released()
+			j.terminating(1).untracked()
 			three[2:].succeed()
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 		},
 	},
 	{
-		name: "what succeeds after the failure is settled changes nothing",
+		name: "a success after the failure verdict changes nothing",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(3, 3), backoffLimit(0), succeedsBy(indexes("0"))))
 			three := j.active(3).run()
@@ -131,7 +131,7 @@ var successPolicyScenarios = []scenario{
 		},
 	},
 	{
-		name: "a success waits for pods that were told to end before",
+		name: "a success waits for pods that were deleted before",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(2, 2), replacesEnded, succeedsBy(indexes("0"))))
 			two := j.active(2).run()
@@ -139,7 +139,7 @@ var successPolicyScenarios = []scenario{
 			j.becomes(exactly("active=1 ready=1 terminating=1"))
 			two[:1].succeed()
 			j.becomes(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
-			j.terminating(1).released()
+			j.terminating(1).untracked()
 			two[1:].fail(1)
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 		},
@@ -163,9 +163,9 @@ var successPolicyScenarios = []scenario{
 	},
 }
 
-// released waits until the controller has removed the finalizers of the pods: how they end counts no more.
-func (l podList) released() podList {
+// untracked waits until the controller has removed the finalizers of the pods. Their end is not counted any more.
+func (l podList) untracked() podList {
 	l.scene().Helper()
-	l.become("released", func(p *corev1.Pod) bool { return !hasFinalizer(p) })
+	l.become("without finalizer", func(p *corev1.Pod) bool { return !hasFinalizer(p) })
 	return l
 }

@@ -7,7 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// suspendScenarios are about Jobs that pause.
+// suspendScenarios are about Jobs that are suspended and resumed.
 var suspendScenarios = []scenario{
 	{
 		name: "a Job that is created suspended makes no pods until it is resumed",
@@ -66,7 +66,7 @@ var suspendScenarios = []scenario{
 		restarts: true,
 	},
 	{
-		name: "a suspension that nobody saw leaves the pods alone",
+		name: "a suspension that no controller observed leaves the pods alone",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2)))
 			j.active(2).run()
@@ -81,7 +81,7 @@ var suspendScenarios = []scenario{
 		restarts: true,
 	},
 	{
-		name: "the deadline counts from the last time that a Job went on",
+		name: "the deadline counts from the last time that a Job was resumed",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			j.active(1)
@@ -163,7 +163,7 @@ var suspendScenarios = []scenario{
 	},
 }
 
-// passes returns when the controller has seen so much time pass: a Job with that deadline has met it.
+// passes returns when so much time has passed for the controller: a Job with that deadline has failed.
 func (s *scene) passes(d time.Duration) {
 	s.Helper()
 	s.markers++

@@ -17,7 +17,7 @@ import (
 // tableVariable names the file to write the table to.
 const tableVariable = "STINT_SCENARIO_TABLE"
 
-// table is what came of every scenario in every column.
+// table has the result of every scenario in every column.
 type table struct {
 	mu        sync.Mutex
 	scenarios []scenario
@@ -37,11 +37,11 @@ const (
 type result struct {
 	outcome string
 	took    time.Duration
-	// differs is set where upstream does not do as Stint does, so another story was played.
+	// differs is set where Stint differs from upstream, so that the reference played another story.
 	differs bool
 }
 
-// results are those of all columns that have been played so far, by one test or by several.
+// results are those of all columns that were played so far, by one test or by several.
 var results = newTable(all())
 
 func newTable(scenarios []scenario) *table {
@@ -54,7 +54,7 @@ func (t *table) set(scenario, column string, r result) {
 	t.results[[2]string{scenario, column}] = r
 }
 
-// print writes one line for each scenario, the totals, and what is not alike everywhere and why.
+// print writes one line for each scenario, the totals, and which scenarios differ between columns and why.
 func (t *table) print(tb testing.TB) {
 	var out bytes.Buffer
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)

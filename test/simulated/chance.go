@@ -13,8 +13,9 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Main is TestMain of a model. The histories are always the same, so that a change is blamed only for what it breaks:
-// among 25,000 fresh ones, one may still show something new. Flags of the command line come later and win.
+// Main is the TestMain of a model. The histories are always the same, so that a test fails because of a change and not
+// by chance: one of 25,000 fresh histories may still find an old fault. Flags of the command line are read later and
+// take precedence.
 func Main(m *testing.M, histories int) {
 	_ = flag.Set("rapid.checks", strconv.Itoa(histories))
 	_ = flag.Set("rapid.seed", "7")
@@ -34,15 +35,16 @@ func Check(t *testing.T, happens func(*World, *rapid.T)) {
 	})
 }
 
-// Action is something that may happen at any moment, Times as often as one with 1.
+// Action is something that may happen at any moment. Times is its weight: it is that many times as frequent as an
+// action of weight 1.
 type Action struct {
 	Times int
 	Name  string
 	Do    func(*rapid.T)
 }
 
-// Actions are for rapid's Repeat: what may happen to requests, news and processes, and those of the model, which may have
-// its own of the same name in place of one. Start starts a process.
+// Actions returns the actions for rapid's Repeat: those on requests, watches and processes, and those of the model. A
+// model's action replaces the common one of the same name. Start starts a process.
 func (w *World) Actions(start func(), model ...Action) map[string]func(*rapid.T) {
 	all := map[string]func(*rapid.T){}
 	common := slices.DeleteFunc(w.common(start), func(a Action) bool {
@@ -70,7 +72,7 @@ func (w *World) common(start func()) []Action {
 	}
 }
 
-// OneIn is true about once in n times. Rapid prefers small numbers, so what is rare must not be one.
+// OneIn is true about once in n times. Rapid prefers small numbers, so a rare event must not be number one.
 func OneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == n }
 
 func drawFault(t *rapid.T, r *Request) Fault {
@@ -113,10 +115,10 @@ func (w *World) bringNews(t *rapid.T) {
 	w.Bring(feed, n, OneIn(t, 3, "handlers late"))
 }
 
-// Bring shows n changes, and tells the handlers of them, or of one where they are late.
+// Bring adds n changes to a cache and calls its handlers for all of them, or for only one where late is set.
 func (w *World) Bring(feed Feed, n int, late bool) {
 	feed.Show(n)
-	w.Say("a controller is shown %d changes; the handlers hear of all: %t", n, !late)
+	w.Say("%d changes reach a cache; the handlers are called for all: %t", n, !late)
 	for tell := map[bool]int{true: min(n, 1), false: n}[late]; tell > 0; tell-- {
 		feed.Tell(1)
 		w.Pause()
@@ -135,7 +137,7 @@ func (w *World) happenToController(t *rapid.T, start func()) {
 	case what == "leave":
 		w.Leave(w.Processes[0])
 	case what == "hand over":
-		// The next one begins when the last write of the one before is done: that is the lease's affair.
+		// The lease makes the next controller wait until the last write of the one before is done.
 		w.Leave(w.Processes[0])
 		for len(w.Waiting()) > 0 {
 			w.Serve(w.Waiting()[0], drawFault(t, w.Waiting()[0]))
@@ -150,7 +152,7 @@ func (w *World) happenToWatch(t *rapid.T) {
 		w.Say("a watch breaks")
 		feed.Relist()
 	} else {
-		w.Say("a controller is told everything again")
+		w.Say("the handlers of a controller are called again for all objects")
 		feed.Repeat()
 	}
 	w.Pause()
@@ -169,7 +171,7 @@ func DeleteOne[T client.Object](w *World, t *rapid.T, x *Table[T]) {
 	}
 }
 
-// Recover has a controller run that is not about to stop: from here on all goes well.
+// Recover makes sure that a controller runs that was not told to stop. From here on no faults happen.
 func (w *World) Recover(start func()) {
 	w.Say("from here on all goes well")
 	if len(w.Processes) > 0 && w.Processes[0].Leaving() {

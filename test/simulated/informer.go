@@ -10,24 +10,24 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Informer is the cache of one process: it gets the changes of a table as late as the test wants. As with a real one, the store comes
-// first, the handlers later, and the changes of one kind in their order.
+// Informer is the cache of one process. It gets the changes of a table as late as the test wants. As in a real one, the
+// store changes first and the handlers are called later, for the changes of one kind in their order.
 type Informer[T client.Object] struct {
-	// What a controller asks beyond the methods below is not simulated.
+	// The interface is nil: methods that are not below are not simulated.
 	cache.SharedIndexInformer
 	table    *Table[T]
 	store    cache.Indexer
 	handlers []cache.ResourceEventHandler
 	listed   bool
-	// seen is how much of the table's log the store shows.
+	// seen is how many changes of the table's log are in the store.
 	seen int
-	// version is that of the newest change in the store. A controller asks for it at any time.
+	// version is that of the newest change in the store. It is atomic, as a controller may read it at any time.
 	version atomic.Int64
-	// untold is what the handlers have not heard of.
-	untold []news
+	// undelivered are the changes for which the handlers have not been called yet.
+	undelivered []notification
 }
 
-type news struct {
+type notification struct {
 	was, is any
 	// first marks objects of the list with which an informer begins.
 	first bool
@@ -59,7 +59,7 @@ func (i *Informer[T]) AddEventHandler(h cache.ResourceEventHandler) (cache.Resou
 	return registration{}, nil
 }
 
-// registration is of a handler that has heard the first list before the controller runs.
+// registration belongs to a handler that has got the first list before the controller runs.
 type registration struct{}
 
 func (registration) HasSynced() bool { return true }
@@ -83,8 +83,8 @@ func (i *Informer[T]) LastSyncResourceVersion() string {
 	return i.table.text(int(i.version.Load()))
 }
 
-// List begins with the objects as they were before so many changes: a list may come from a cache of the server. The
-// handlers are told by Tell.
+// List fills the store with the objects as they were so many changes ago, since a server may answer a list from its
+// cache. Tell then calls the handlers.
 func (i *Informer[T]) List(late int) {
 	i.listed = true
 	i.skip(max(0, len(i.table.log)-late))
@@ -93,7 +93,7 @@ func (i *Informer[T]) List(late int) {
 	}
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
 		obj, _, _ := i.store.GetByKey(key)
-		i.untold = append(i.untold, news{is: obj, first: true})
+		i.undelivered = append(i.undelivered, notification{is: obj, first: true})
 	}
 }
 
@@ -101,10 +101,10 @@ func (i *Informer[T]) begin() {
 	if !i.listed {
 		i.List(0)
 	}
-	i.Tell(len(i.untold))
+	i.Tell(len(i.undelivered))
 }
 
-// skip takes changes into the store that no handler will hear of.
+// skip adds changes to the store without calling the handlers for them.
 func (i *Informer[T]) skip(to int) {
 	for ; i.seen < to; i.seen++ {
 		i.take(i.table.log[i.seen])
@@ -126,14 +126,13 @@ func (i *Informer[T]) take(c change[T]) (was any) {
 	return was
 }
 
-// Behind is how many changes the store does not show.
+// Behind is how many changes are not in the store yet.
 func (i *Informer[T]) Behind() int { return len(i.table.log) - i.seen }
 
-// Shown is the version of the newest change that the store shows, and Next that of the change which the n-th from here on
-// would be.
+// Shown is the version of the newest change in the store.
 func (i *Informer[T]) Shown() int { return i.versionAt(i.seen) }
 
-// Next is described at Shown.
+// Next is the version of the newest change in the store once Show has added n more.
 func (i *Informer[T]) Next(n int) int { return i.versionAt(i.seen + min(n, i.Behind())) }
 
 func (i *Informer[T]) versionAt(changes int) int {
@@ -143,10 +142,10 @@ func (i *Informer[T]) versionAt(changes int) int {
 	return i.table.log[changes-1].version
 }
 
-// Untold is how many changes the handlers have not heard of.
-func (i *Informer[T]) Untold() int { return len(i.untold) }
+// Untold is for how many changes the handlers have not been called yet.
+func (i *Informer[T]) Untold() int { return len(i.undelivered) }
 
-// Show brings n more changes into the store.
+// Show adds n more changes to the store.
 func (i *Informer[T]) Show(n int) {
 	for ; n > 0 && i.Behind() > 0; n-- {
 		c := i.table.log[i.seen]
@@ -154,25 +153,25 @@ func (i *Informer[T]) Show(n int) {
 		i.seen++
 		switch {
 		case c.new:
-			i.untold = append(i.untold, news{was: was, is: c.is})
+			i.undelivered = append(i.undelivered, notification{was: was, is: c.is})
 		case was != nil:
-			i.untold = append(i.untold, news{was: c.was})
+			i.undelivered = append(i.undelivered, notification{was: c.was})
 		}
 	}
 }
 
-// bookmark is what a server sends now and then to an informer that shows all: how new that is.
+// bookmark sets the version of a store that has all changes, as the bookmarks of a server do.
 func (i *Informer[T]) bookmark(version int) {
 	if i.Behind() == 0 {
 		i.version.Store(int64(version))
 	}
 }
 
-// Tell lets the handlers hear of n more changes.
+// Tell calls the handlers for n more changes.
 func (i *Informer[T]) Tell(n int) {
-	for ; n > 0 && len(i.untold) > 0; n-- {
-		x := i.untold[0]
-		i.untold = i.untold[1:]
+	for ; n > 0 && len(i.undelivered) > 0; n-- {
+		x := i.undelivered[0]
+		i.undelivered = i.undelivered[1:]
 		for _, h := range i.handlers {
 			switch {
 			case x.is == nil:
@@ -186,15 +185,16 @@ func (i *Informer[T]) Tell(n int) {
 	}
 }
 
-// Repeat tells the handlers again of all that the store shows, as a resync does.
+// Repeat calls the handlers again, with the next Tell, for all objects in the store, as a resync does.
 func (i *Informer[T]) Repeat() {
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
 		obj, _, _ := i.store.GetByKey(key)
-		i.untold = append(i.untold, news{was: obj, is: obj})
+		i.undelivered = append(i.undelivered, notification{was: obj, is: obj})
 	}
 }
 
-// Relist is what follows when the watch broke and its changes are gone: the objects are listed and compared.
+// Relist does what an informer does after a watch broke and its changes are lost: it lists the objects and compares
+// them with the store.
 func (i *Informer[T]) Relist() {
 	before := map[string]any{}
 	for _, key := range i.store.ListKeys() {
@@ -203,10 +203,10 @@ func (i *Informer[T]) Relist() {
 	i.skip(len(i.table.log))
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
 		obj, _, _ := i.store.GetByKey(key)
-		i.untold = append(i.untold, news{was: before[key], is: obj})
+		i.undelivered = append(i.undelivered, notification{was: before[key], is: obj})
 		delete(before, key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(before)) {
-		i.untold = append(i.untold, news{was: cache.DeletedFinalStateUnknown{Key: key, Obj: before[key]}})
+		i.undelivered = append(i.undelivered, notification{was: cache.DeletedFinalStateUnknown{Key: key, Obj: before[key]}})
 	}
 }

@@ -20,13 +20,15 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Process is one run of a controller, from its start to its end or death. It is the recorder of its events too.
+// Process is one run of a controller, from its start until it stops or is killed. It also records the controller's
+// events.
 type Process struct {
 	Number   int
 	requests *requests
 	feeds    []Feed
 
-	// dead processes write no more. Leaving ones were told to stop, and end once their requests are answered.
+	// dead is set when the process was killed: it writes no more. leaving is set when it was told to stop: it ends once
+	// its requests are answered.
 	dead    atomic.Bool
 	leaving bool
 	cancel  context.CancelFunc
@@ -36,14 +38,14 @@ type Process struct {
 	events []Event
 }
 
-// Event is one that a process recorded.
+// Event is an event that a process recorded.
 type Event struct {
 	Object          client.Object
 	Type            string
 	Reason, Message string
 }
 
-// Feeds are the informers of a process, in the order in which it got to use the tables.
+// Feeds are the informers of a process, in the order of the calls of Of.
 func (p *Process) Feeds() []Feed { return p.feeds }
 
 // Leaving reports whether the process was told to stop.
@@ -82,14 +84,14 @@ type resource[T client.Object] struct {
 	informer *Informer[T]
 }
 
-// Of lets a process use a table.
+// Of returns the client through which a process uses a table.
 func Of[T client.Object](p *Process, x *Table[T]) client.Resource[T] {
 	r := &resource[T]{p, x, newInformer(x)}
 	p.feeds = append(p.feeds, r.informer)
 	return r
 }
 
-// InformerOf returns the informer of a resource that Of made.
+// InformerOf returns the informer of a client that Of returned.
 func InformerOf[T client.Object](r client.Resource[T]) *Informer[T] { return r.(*resource[T]).informer }
 
 func (r *resource[T]) Informer() cache.SharedIndexInformer { return r.informer }
@@ -136,7 +138,7 @@ func (r *resource[T]) Modify(ctx context.Context, observed T, change func(T)) (T
 	})
 }
 
-// merged is a change as it comes about through a patch: entries of these lists have keys, and none is there twice.
+// merged returns a change as a patch makes it: entries of these lists have keys, and no key is there twice.
 func merged[T client.Object](change func(T)) func(T) {
 	return func(o T) {
 		change(o)

@@ -16,20 +16,20 @@ import (
 // Request is something that a process asks of the server. It waits until the world serves it.
 type Request struct {
 	By *Process
-	// Verb, Kind and Name tell requests apart, so that those of one moment have an order.
+	// Verb, Kind and Name order the requests of one moment.
 	Verb, Kind, Name string
 	// Object is what the process sent, nil where it only asks.
 	Object client.Object
 	// Found are the objects in the answer to a list.
 	Found []client.Object
 	At    time.Time
-	// limited means that a quota may refuse it.
+	// limited is set where a quota may refuse the request.
 	limited bool
 	do      func() (client.Object, error)
 	answer  chan answer
 }
 
-// What says what is asked, as "create pod".
+// What is the verb and the kind, such as "create pod".
 func (r *Request) What() string { return r.Verb + " " + r.Kind }
 
 type answer struct {
@@ -50,10 +50,10 @@ const (
 	Timeout Fault = "timed out, not carried out"
 )
 
-// Faults are those that any request may meet.
+// Faults are the faults that any request may meet.
 var Faults = []Fault{Refused, Busy, Lost, Timeout}
 
-// spoil returns what a fault makes of an answer; carry carries the request out.
+// spoil returns the answer to a request that meets a fault; carry carries the request out.
 func (f Fault) spoil(r *Request, carry func() answer) answer {
 	switch f {
 	case Refused:

@@ -29,13 +29,13 @@ import (
 type Table[T client.Object] struct {
 	// Wrote is called after every write, before the next one. Was is nil for an object that is new, is for one that is gone.
 	Wrote func(was, is T)
-	// Unlimited objects are in no quota: Quota does not happen to them.
+	// Unlimited is set where no quota counts the objects: the fault Quota does not happen to them.
 	Unlimited bool
 
 	kind   kinds.Resource
 	server *Server
-	// offset is between versions of the server and those that objects of this kind show: kinds may be stored apart, so
-	// versions of different kinds must not be compared.
+	// offset is added to the server's version in objects of this kind: kinds may be stored apart, so versions of
+	// different kinds must not be compared.
 	offset  int
 	objects map[string]T
 	log     []change[T]
@@ -135,14 +135,15 @@ func (x *Table[T]) Update(namespace, name string, edit func(T)) (none T, err err
 	}
 	x.put(was, is)
 	if _, there := x.objects[keyOf(namespace, name)]; !there {
-		// It went with the change, which gave it no version.
+		// The change removed the object, so that it got no new version.
 		is = is.DeepCopyObject().(T)
 		is.SetResourceVersion(was.GetResourceVersion())
 	}
 	return is, nil
 }
 
-// Change changes anything of an object, as the other parts of a cluster together may. No rule of its kind is asked.
+// Change changes any field of an object, as all other parts of a cluster together may. The rules of the kind are not
+// checked.
 func (x *Table[T]) Change(was T, edit func(T)) {
 	is := was.DeepCopyObject().(T)
 	edit(is)
@@ -185,7 +186,7 @@ func (x *Table[T]) UpdateStatus(o T) (none T, err error) {
 	return is, nil
 }
 
-// Delete deletes an object, or begins to where it has finalizers or time to end.
+// Delete deletes an object. One with finalizers or a grace period is only marked as being deleted.
 func (x *Table[T]) Delete(namespace, name string, uid types.UID, o client.DeleteOptions) error {
 	was, err := x.Get(namespace, name)
 	if err != nil {
@@ -222,7 +223,8 @@ func (x *Table[T]) grace(o T, asked *int64) int64 {
 	return *options.GracePeriodSeconds
 }
 
-// put stores what becomes of an object. One that is being deleted and has no time left goes with its last finalizer.
+// put stores the new state of an object. An object that is being deleted is removed once it has no finalizer and no
+// grace period left.
 func (x *Table[T]) put(was, is T) {
 	var none T
 	x.server.version++

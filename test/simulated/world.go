@@ -48,10 +48,10 @@ func (w *World) Say(format string, args ...any) {
 	w.words = append(w.words, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
 }
 
-// Broken is a failure with its history. It travels as a panic through whatever is under way.
+// Broken is a failure with its history. World.Fail panics with it.
 type Broken struct{ error }
 
-// Fail ends the history.
+// Fail ends the history with a failure.
 func (w *World) Fail(format string, args ...any) {
 	state := ""
 	if w.Describe != nil {
@@ -60,7 +60,8 @@ func (w *World) Fail(format string, args ...any) {
 	panic(Broken{fmt.Errorf("%s\n%s\nHistory:\n  %s", fmt.Sprintf(format, args...), state, strings.Join(w.words, "\n  "))})
 }
 
-// Play runs one history in a bubble of its own and returns how it was broken, or whatever else it panicked with.
+// Play runs one history in a bubble of its own. It returns nil, or what the history panicked with: a Broken, or another
+// value.
 func Play(t *testing.T, happens func(*World)) (why any) {
 	synctest.Test(t, func(*testing.T) {
 		w := NewWorld()
@@ -73,7 +74,7 @@ func Play(t *testing.T, happens func(*World)) (why any) {
 	return why
 }
 
-// Pause lets all goroutines go on until they wait for the test.
+// Pause lets all goroutines run until they wait for the test.
 func (w *World) Pause() {
 	synctest.Wait()
 	if w.Paused != nil {
@@ -81,8 +82,8 @@ func (w *World) Pause() {
 	}
 }
 
-// Start starts a process: build makes a controller on it and returns what runs it. Its informers begin with all that is
-// stored where build has not let them List something else.
+// Start starts a process: build makes a controller on it and returns the function that runs it. Its informers begin
+// with all stored objects, unless build has called their List.
 func (w *World) Start(build func(*Process) func(context.Context) error) *Process {
 	w.started++
 	w.Say("controller %d starts", w.started)
@@ -99,7 +100,8 @@ func (w *World) Start(build func(*Process) func(context.Context) error) *Process
 	return p
 }
 
-// Kill ends a process as a lost machine would: what it has asked for may still come to pass, unseen.
+// Kill ends a process as the loss of its machine would: its pending requests get no answer, and those for which
+// comesToPass returns true are carried out.
 func (w *World) Kill(p *Process, comesToPass func(*Request) bool) {
 	w.Say("controller %d is killed", p.Number)
 	p.dead.Store(true)
@@ -114,34 +116,34 @@ func (w *World) Kill(p *Process, comesToPass func(*Request) bool) {
 		r.answer <- answer{err: errors.New("the process is dead")}
 	}
 	p.cancel()
-	w.bury(p)
+	w.reap(p)
 }
 
-// Leave tells a process to stop; it may take a while over its last requests.
+// Leave tells a process to stop. It ends once its last requests are answered.
 func (w *World) Leave(p *Process) {
 	w.Say("controller %d is told to stop", p.Number)
 	p.leaving = true
 	p.cancel()
 	w.Pause()
-	w.buryStopped()
+	w.reapStopped()
 }
 
-func (w *World) buryStopped() {
+func (w *World) reapStopped() {
 	for _, p := range slices.Clone(w.Processes) {
 		if p.leaving && len(w.requests.of(p)) == 0 {
-			w.bury(p)
+			w.reap(p)
 		}
 	}
 }
 
-func (w *World) bury(p *Process) {
+func (w *World) reap(p *Process) {
 	if err := <-p.stopped; err != nil {
 		w.Fail("controller %d: %v", p.Number, err)
 	}
 	w.Processes = slices.DeleteFunc(w.Processes, func(other *Process) bool { return other == p })
 }
 
-// end stops all that runs, whatever came of the history.
+// end stops all processes, however the history ended.
 func (w *World) end() {
 	over := answer{err: errors.New("the history is over")}
 	for _, p := range w.Processes {
@@ -155,7 +157,7 @@ func (w *World) end() {
 		r.answer <- over
 	}
 	for _, p := range w.Processes {
-		<-p.stopped //nolint:errcheck // what comes of it is of no interest any more
+		<-p.stopped //nolint:errcheck // the history is over
 	}
 }
 
@@ -196,17 +198,17 @@ func (w *World) Serve(r *Request, f Fault) {
 	w.serving = nil
 	r.answer <- a
 	w.Pause()
-	w.buryStopped()
+	w.reapStopped()
 }
 
-// Inform brings all processes up to date.
+// Inform delivers all changes to all processes.
 func (w *World) Inform() {
 	for _, p := range slices.Clone(w.Processes) {
 		for _, f := range p.feeds {
 			f.Show(f.Behind())
 			f.bookmark(w.Server.version)
 		}
-		// Which kind comes first differs from time to time.
+		// The kind that comes first varies.
 		for i := range p.feeds {
 			f := p.feeds[(i+w.served)%len(p.feeds)]
 			for f.Untold() > 0 {
@@ -217,7 +219,7 @@ func (w *World) Inform() {
 	}
 }
 
-// Rest lets news and requests flow, without faults, until nothing is left to do at this time.
+// Rest delivers all changes and serves all requests, without faults, until nothing is left to do at this time.
 func (w *World) Rest() {
 	limit := w.served + maxRequests
 	for {
@@ -229,7 +231,7 @@ func (w *World) Rest() {
 	}
 }
 
-// Work serves all requests, without faults and without news, until no process has one.
+// Work serves all requests, without faults and without delivering changes, until no process has one.
 func (w *World) Work() { w.workUntil(w.served + maxRequests) }
 
 func (w *World) workUntil(limit int) {
@@ -246,5 +248,5 @@ func (w *World) Pass(d time.Duration) {
 	w.Say("%s go by", d)
 	time.Sleep(d)
 	w.Pause()
-	w.buryStopped()
+	w.reapStopped()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// WithCgroups runs tests as a user who has been handed cgroups of version 1.
+// WithCgroups runs tests as a user who owns cgroups of version 1.
 func WithCgroups(t *testing.T, pattern string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -47,7 +47,7 @@ func dividedHomes(t *testing.T, controllers ...string) []string {
 	return homes
 }
 
-// handCgroup makes a cgroup of the user's.
+// handCgroup makes a cgroup below home that the user owns.
 func handCgroup(t *testing.T, home string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(home, "stint-unprivileged-")

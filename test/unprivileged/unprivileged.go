@@ -20,7 +20,7 @@ func Run(t *testing.T, pattern string) {
 	again(t, pattern, "")
 }
 
-// WithSubordinateIDs does so as a user who has subordinate ids.
+// WithSubordinateIDs is Run for a user who has subordinate ids.
 func WithSubordinateIDs(t *testing.T, pattern string) {
 	t.Helper()
 	if _, err := exec.LookPath("newuidmap"); err != nil {
@@ -30,9 +30,9 @@ func WithSubordinateIDs(t *testing.T, pattern string) {
 	if err := os.WriteFile(ids, []byte(strconv.Itoa(user)+":200000:65536\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// The machine's own files stay as they are.
+	// The mounts hide the machine's own files, which stay unchanged.
 	again(t, pattern, "for f in /etc/subuid /etc/subgid; do mount --bind "+ids+" $f; done; "+
-		// As users have it who have logged in.
+		// A user who has logged in has such a directory.
 		"mount -t tmpfs none /run; mkdir -p -m 755 /run/user; mkdir -m 700 /run/user/$0; chown $0 /run/user/$0; ")
 }
 

@@ -12,13 +12,13 @@ import (
 // standInValue is the value of keys of ConfigMaps and Secrets that no manifest defines. Some are run as scripts.
 const standInValue = "#!/bin/sh"
 
-// assumed is what a pod takes for granted: the keys of ConfigMaps and Secrets, by their names.
+// assumed is what a pod expects to exist: service accounts, and the keys of ConfigMaps and Secrets by their names.
 type assumed struct {
 	configMaps, secrets map[string]map[string]string
 	accounts            map[string]bool
 }
 
-// assumedBy finds what a Job's pod takes for granted.
+// assumedBy finds what a Job's pod expects to exist.
 func assumedBy(j *job) assumed {
 	a := assumed{map[string]map[string]string{}, map[string]map[string]string{}, map[string]bool{}}
 	a.accounts[j.pod().ServiceAccountName] = true
@@ -76,7 +76,7 @@ func (a *assumed) volume(c *corev1.ConfigMapVolumeSource, s *corev1.SecretVolume
 	}
 }
 
-// subPathsOf are the files of a volume that containers mount by themselves.
+// subPathsOf returns the files of a volume that containers mount by themselves.
 func subPathsOf(j *job, volume string) []string {
 	var paths []string
 	for _, c := range j.containers() {
@@ -106,7 +106,7 @@ func note(all map[string]map[string]string, name string, keys ...string) {
 	}
 }
 
-// make makes what is not there yet.
+// make creates the objects that do not exist yet.
 func (a *assumed) make(ctx context.Context, s *server, namespace string) error {
 	for name, data := range a.configMaps {
 		err := a.makeConfigMap(ctx, s, namespace, name, data)
@@ -138,5 +138,5 @@ func (a *assumed) makeConfigMap(ctx context.Context, s *server, namespace, name 
 	return nil
 }
 
-// isFailure reports whether an object was not created though it was not there.
+// isFailure reports whether a creation failed for another reason than that the object exists.
 func isFailure(err error) bool { return err != nil && !apierrors.IsAlreadyExists(err) }

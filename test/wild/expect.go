@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/test/wild/report"
 )
 
-// hold returns in what a container was started otherwise than the manifest and its image say.
-func (t *trial) hold(ctx context.Context, s report.Started, pod *corev1.Pod, c *corev1.Container) error {
+// checkStart returns an error if a container was started otherwise than its manifest and its image say.
+func (t *trial) checkStart(ctx context.Context, s report.Started, pod *corev1.Pod, c *corev1.Container) error {
 	env, err := t.environment(ctx, pod, c)
 	if err != nil {
 		return err
@@ -50,16 +50,16 @@ func checkArgs(s report.Started, c *corev1.Container, env map[string]string) err
 	return nil
 }
 
-// anyValue is that of a variable which only the node knows.
+// anyValue is in place of a value that only the node knows.
 const anyValue = "\x00any"
 
-// isLike reports whether a text is the wanted one, but for values that only the node knows.
+// isLike reports whether got is want, except for values that only the node knows.
 func isLike(got, want string) bool {
 	before, after, unknown := strings.Cut(want, anyValue)
 	return got == want || unknown && strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
 }
 
-// environment is what the manifest gives a container.
+// environment returns the environment that the manifest gives a container.
 func (t *trial) environment(ctx context.Context, pod *corev1.Pod, c *corev1.Container) (map[string]string, error) {
 	env := map[string]string{}
 	if index, ok := pod.Annotations["batch.kubernetes.io/job-completion-index"]; ok {
@@ -159,7 +159,7 @@ func checkEnv(s report.Started, env map[string]string, pod *corev1.PodSpec, c *c
 		name, value, _ := strings.Cut(pair, "=")
 		got[name] = value
 	}
-	// Where process ids are shared, Stint finds a container's processes by this.
+	// Where process ids are shared, Stint finds a container's processes by this variable.
 	delete(got, "STINT_CONTAINER")
 	want := map[string]string{"HOME": homeOf(pod, c), "HOSTNAME": s.Host}
 	for _, pair := range imageEnv {
@@ -243,7 +243,7 @@ func checkMounts(s report.Started, pod *corev1.PodSpec, c *corev1.Container) err
 	return errors.Join(errs...)
 }
 
-// filesOf are those that a volume must have, as far as the manifest names them.
+// filesOf returns the files that a volume must have, as far as the manifest names them.
 func filesOf(pod *corev1.PodSpec, m corev1.VolumeMount) []string {
 	if m.SubPath != "" || m.SubPathExpr != "" {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// options are the choices of one call.
+// options are the flags of the command line.
 type options struct {
 	manifests, only, stint, standIn string
 	shell, verbose                  bool

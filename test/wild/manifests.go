@@ -32,7 +32,7 @@ type job struct {
 
 func (j *job) pod() *corev1.PodSpec { return &j.spec.Template.Spec }
 
-// containers are all of the pod, those first that start first.
+// containers returns all containers of the pod, in the order in which they start.
 func (j *job) containers() []*corev1.Container {
 	var all []*corev1.Container
 	for _, list := range [][]corev1.Container{j.pod().InitContainers, j.pod().Containers} {
@@ -119,7 +119,7 @@ func (f *file) add(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// adapt changes in the spec of a Job what keeps it from being tried here, and has nothing to do with containers.
+// adapt changes the fields of a Job's spec that keep it from running here and have nothing to do with containers.
 func adapt(spec map[string]any) {
 	delete(spec, "suspend")
 	delete(spec, "ttlSecondsAfterFinished")

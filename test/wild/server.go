@@ -92,7 +92,7 @@ func (s *server) create(ctx context.Context, namespace string, object *unstructu
 	return name, err
 }
 
-// stint runs a command of the program against the server. The error is what it complains of.
+// stint runs a command of the program against the server. The error has what the command writes to stderr.
 func (s *server) stint(ctx context.Context, in []byte, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.program, append(args, "--kubeconfig", s.kubeconfig)...)
 	var out, complaints bytes.Buffer

@@ -30,7 +30,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What the stand-ins' images say of themselves.
+// These are in the configuration of the stand-ins' images.
 const (
 	imageUser = 1000
 	imageHome = "/home/app"
@@ -48,7 +48,7 @@ var (
 // interpreters run scripts that volumes hold.
 var interpreters = []string{"/bin/sh", "/bin/bash", "/usr/bin/bash", "/usr/bin/env", "/usr/bin/python", "/usr/bin/python3", "/usr/bin/perl"}
 
-// serveStandIns serves an image under every name that the files have, and has the machine's user find it.
+// serveStandIns serves an image under every name in the files, and configures the user's stint to pull from there.
 func serveStandIns(ctx context.Context, dir string, files []*file, o options) error {
 	base, err := baseLayer(ctx, o)
 	if err != nil {
@@ -74,7 +74,7 @@ func serveStandIns(ctx context.Context, dir string, files []*file, o options) er
 	return os.WriteFile(filepath.Join(hosts, "hosts.toml"), fmt.Appendf(nil, "server = %q\n", "http://"+host), 0o644)
 }
 
-// commandsByImage are the paths of the programs that the stand-in of each image needs, by its place in a registry.
+// commandsByImage returns the paths of the programs that the stand-in of each image needs, by repository and tag.
 func commandsByImage(files []*file, shell bool) map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for _, f := range files {
@@ -111,7 +111,7 @@ func isMounted(c *corev1.Container, program string) bool {
 	})
 }
 
-// pathOf is where the stand-in of a command is.
+// pathOf returns where the stand-in of a command is.
 func pathOf(command, dir string) string {
 	switch {
 	case path.IsAbs(command):
@@ -129,10 +129,10 @@ func dirOf(dir string) string {
 	return dir
 }
 
-// inCommandPosition finds programs in scripts, and much else that does no harm.
+// inCommandPosition matches the names of programs in scripts. It also matches other words, which does no harm.
 var inCommandPosition = regexp.MustCompile(`(?m)(?:^|[;&|(]|\b(?:then|do|else|exec|if|while|until|time|sudo|xargs)\b|!)[ \t]*([A-Za-z0-9_./-]+)`)
 
-// namedBy are the programs that scripts of a file name: those of a container and those in ConfigMaps.
+// namedBy returns the programs that scripts of a file name: those of a container and those in ConfigMaps.
 func namedBy(f *file, args []string) []string {
 	texts := slices.Clone(args)
 	for _, c := range f.companions {
@@ -167,7 +167,7 @@ func push(ctx context.Context, at string, base v1.Layer, commands []string) erro
 	if err != nil {
 		return err
 	}
-	// What the base has comes last: a busybox that scripts need is no stand-in.
+	// The base layer comes last: where scripts need its busybox, a stand-in must not replace it.
 	image, err := mutate.AppendLayers(empty.Image, links, base)
 	if err != nil {
 		return err

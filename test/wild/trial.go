@@ -83,7 +83,7 @@ func (t *trial) prepare(ctx context.Context) error {
 	return t.load(ctx)
 }
 
-// load has those images on the machine that are never pulled.
+// load pulls the images whose pull policy is Never, as they must be on the machine before.
 func (t *trial) load(ctx context.Context) error {
 	for _, c := range t.job.containers() {
 		if c.ImagePullPolicy != corev1.PullNever {
@@ -113,7 +113,7 @@ func (t *trial) await(ctx context.Context, name string) (end batchv1.JobConditio
 	return end, err
 }
 
-// end leaves nothing running: pods outlive their server.
+// end deletes the Jobs and waits until their pods are gone, since pods outlive their server.
 func (t *trial) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), t.timeout)
 	defer cancel()
@@ -128,7 +128,7 @@ func (t *trial) end() {
 	})
 }
 
-// explain says what a Job waits for.
+// explain returns what a Job waits for, from stint why.
 func (t *trial) explain(ctx context.Context, name string) (state, string) {
 	why, err := t.server.stint(ctx, nil, "why", "-n", t.namespace, name)
 	switch {
@@ -140,7 +140,7 @@ func (t *trial) explain(ctx context.Context, name string) (state, string) {
 	return stateStuck, why
 }
 
-// compare holds what the containers of the Job's pods report against the manifest.
+// compare compares what the containers of the Job's pods report with the manifest.
 func (t *trial) compare(ctx context.Context, name string) error {
 	pods, err := t.server.CoreV1().Pods(t.namespace).List(ctx, metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + name})
 	if err != nil {
@@ -154,7 +154,7 @@ func (t *trial) compare(ctx context.Context, name string) error {
 		for _, c := range t.job.containers() {
 			started, err := t.started(ctx, pod.Name, c.Name)
 			if err == nil {
-				err = t.hold(ctx, started, pod, c)
+				err = t.checkStart(ctx, started, pod, c)
 			}
 			if err != nil {
 				return fmt.Errorf("pod %s, container %s: %w", pod.Name, c.Name, err)
@@ -164,7 +164,7 @@ func (t *trial) compare(ctx context.Context, name string) error {
 	return nil
 }
 
-// started is what a container has reported.
+// started returns what a container has reported.
 func (t *trial) started(ctx context.Context, pod, container string) (report.Started, error) {
 	var s report.Started
 	text, err := t.server.CoreV1().Pods(t.namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container}).DoRaw(ctx)

@@ -58,13 +58,13 @@ func (w *CronJobWrapper) StartingDeadlineSeconds(seconds int64) *CronJobWrapper 
 	return w
 }
 
-// HistoryLimits are how many Jobs that succeeded and how many that failed are kept.
+// HistoryLimits sets how many Jobs that succeeded and how many that failed are kept.
 func (w *CronJobWrapper) HistoryLimits(successful, failed int32) *CronJobWrapper {
 	w.cronJob.Spec.SuccessfulJobsHistoryLimit, w.cronJob.Spec.FailedJobsHistoryLimit = &successful, &failed
 	return w
 }
 
-// JobTemplate has the metadata and the spec of a Job.
+// JobTemplate sets spec.jobTemplate to the metadata and the spec of a Job.
 func (w *CronJobWrapper) JobTemplate(job *batchv1.Job) *CronJobWrapper {
 	w.cronJob.Spec.JobTemplate = batchv1.JobTemplateSpec{ObjectMeta: job.ObjectMeta, Spec: job.Spec}
 	return w

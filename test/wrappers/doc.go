@@ -2,6 +2,6 @@
 //
 //	wrappers.MakeJob("pi").Indexed().Completions(3).BackoffLimit(1).Obj()
 //
-// A method is called as the field that it sets. What one test alone sets goes through With. The package knows types of
+// A method has the name of the field that it sets. With sets fields that only one test needs. The package imports types of
 // the API alone, so that the tests inside any package can use it.
 package wrappers

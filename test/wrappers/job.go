@@ -20,7 +20,7 @@ func MakeJob(name string) *JobWrapper {
 	return FromJob(job)
 }
 
-// FromJob goes on with a Job, which it changes in place.
+// FromJob wraps a Job, which it changes in place.
 func FromJob(job *batchv1.Job) *JobWrapper {
 	w := &JobWrapper{job: job}
 	w.metadata = metadata[*JobWrapper]{w, &job.ObjectMeta}
@@ -63,7 +63,7 @@ func (w *JobWrapper) CompletionMode(mode batchv1.CompletionMode) *JobWrapper {
 	return w
 }
 
-// Indexed sets the completion mode of indexes.
+// Indexed sets spec.completionMode to Indexed.
 func (w *JobWrapper) Indexed() *JobWrapper { return w.CompletionMode(batchv1.IndexedCompletion) }
 
 // BackoffLimit sets spec.backoffLimit.
@@ -72,7 +72,7 @@ func (w *JobWrapper) BackoffLimit(n int32) *JobWrapper {
 	return w
 }
 
-// BackoffLimitPerIndex takes the place of the limit of the whole Job.
+// BackoffLimitPerIndex sets spec.backoffLimitPerIndex and removes the limit of the whole Job.
 func (w *JobWrapper) BackoffLimitPerIndex(n int32) *JobWrapper {
 	w.job.Spec.BackoffLimit, w.job.Spec.BackoffLimitPerIndex = nil, &n
 	return w
@@ -133,7 +133,7 @@ func (w *JobWrapper) Selector(key, value string) *JobWrapper {
 	return w
 }
 
-// ManualSelector is a selector that the author of the Job answers for.
+// ManualSelector sets spec.manualSelector and the selector.
 func (w *JobWrapper) ManualSelector(key, value string) *JobWrapper {
 	w.job.Spec.ManualSelector = ptr.To(true)
 	return w.Selector(key, value)

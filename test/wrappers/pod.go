@@ -27,7 +27,7 @@ func MakePodOf(job *batchv1.Job, name string) *PodWrapper {
 	return FromPod(&corev1.Pod{ObjectMeta: meta, Spec: template.Spec}).Controller(job)
 }
 
-// FromPod goes on with a pod, which it changes in place.
+// FromPod wraps a pod, which it changes in place.
 func FromPod(pod *corev1.Pod) *PodWrapper {
 	w := &PodWrapper{pod: pod}
 	w.metadata = metadata[*PodWrapper]{w, &pod.ObjectMeta}
@@ -46,23 +46,23 @@ func (w *PodWrapper) With(changes ...func(*corev1.Pod)) *PodWrapper {
 	return w
 }
 
-// Controller makes the Job the pod's owner, in whose namespace it is.
+// Controller makes the Job the controller of the pod, and puts the pod into the Job's namespace.
 func (w *PodWrapper) Controller(job *batchv1.Job) *PodWrapper {
 	ref := metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 	return w.Namespace(job.Namespace).OwnerReferences(*ref)
 }
 
-// Index is the index that an Indexed Job has given the pod.
+// Index sets the completion index that an Indexed Job gives the pod.
 func (w *PodWrapper) Index(i int) *PodWrapper {
 	return w.Annotation(batchv1.JobCompletionIndexAnnotation, strconv.Itoa(i))
 }
 
-// IndexFailureCount is how many pods of the index failed before.
+// IndexFailureCount sets how many pods of the index failed before.
 func (w *PodWrapper) IndexFailureCount(n int) *PodWrapper {
 	return w.Annotation(batchv1.JobIndexFailureCountAnnotation, strconv.Itoa(n))
 }
 
-// IndexIgnoredFailureCount is how many pods of the index failed before and were ignored.
+// IndexIgnoredFailureCount sets how many pods of the index failed before and were ignored.
 func (w *PodWrapper) IndexIgnoredFailureCount(n int) *PodWrapper {
 	return w.Annotation(batchv1.JobIndexIgnoredFailureCountAnnotation, strconv.Itoa(n))
 }

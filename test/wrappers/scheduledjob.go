@@ -35,7 +35,7 @@ func (w *ScheduledJobWrapper) With(changes ...func(*stintv1.ScheduledJob)) *Sche
 	return w
 }
 
-// TimeSpec is when the runs are due.
+// TimeSpec sets when the runs are due.
 func (w *ScheduledJobWrapper) TimeSpec(timeSpec string) *ScheduledJobWrapper {
 	w.scheduledJob.Spec.Schedule = &stintv1.Schedule{TimeSpec: timeSpec}
 	return w

@@ -4,7 +4,7 @@ package report
 // Prefix begins the line of a container's log that holds its Started, as JSON.
 const Prefix = "stand-in: "
 
-// Started tells how a container's first process was started.
+// Started is how a container's first process was started.
 type Started struct {
 	Args, Env []string
 	UID, GID  int

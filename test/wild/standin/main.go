@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/test/wild/report"
 )
 
-// maxFiles bounds what is listed of a mount.
+// maxFiles is how many files of a mount are listed at most.
 const maxFiles = 50
 
 func main() {
