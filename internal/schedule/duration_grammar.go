@@ -57,7 +57,7 @@ func checkElements(text string, all []element, units, offered string) error {
 	last := -1
 	for _, e := range all {
 		if e.unit == "" {
-			return fmt.Errorf("duration %q has no unit after %s: write %s", text, e.text, withUnits(text, e.text, offered))
+			return fmt.Errorf("duration %q has no unit after %s: write %s", text, e.text, withUnits(text, offered))
 		}
 		at := strings.Index(units, e.unit)
 		if at <= last {
@@ -68,12 +68,15 @@ func checkElements(text string, all []element, units, offered string) error {
 	return nil
 }
 
-// withUnits returns a proposal: text, which ends in number, with each of the units after it.
-func withUnits(text, number, units string) string {
+// withUnits returns a proposal: text, whose date or time ends in a number, with each of the units after that number.
+func withUnits(text, units string) string {
+	before, after := text, ""
+	if at := strings.Index(text, "T"); at >= 0 && units != timeUnits {
+		before, after = text[:at], text[at:]
+	}
 	var all []string
-	before, _ := strings.CutSuffix(text, number)
 	for _, unit := range strings.Split(units, "") {
-		all = append(all, before+number+unit)
+		all = append(all, before+unit+after)
 	}
 	names := map[string]string{"DMY": "days, months or years", timeUnits: "hours, minutes or seconds"}
 	last := len(all) - 1

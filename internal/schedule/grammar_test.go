@@ -57,15 +57,16 @@ func TestWhatIntervalsMean(t *testing.T) {
 
 // badIntervals are texts, each with what its error has to contain.
 var badIntervals = map[string][2]string{
-	"the example of the first proposal": {"R5/T01:00:00/PT01", "no unit after 01: write PT01H, PT01M or PT01S"},
-	"a date without a unit":             {"R5/T01:00:00/P1", "write P1D, P1M or P1Y"},
-	"a duration alone":                  {"PT1H", "write R//PT1H to start now"},
-	"no start":                          {"R5/PT1H", "write R5//PT1H to start now"},
-	"no duration":                       {"R5/T01:00:00", "2 of the three parts"},
-	"four parts":                        {"R5/T01:00:00/PT1H/PT1H", "4 of the three parts"},
-	"a start and an end":                {"R5/2026-01-01/2026-01-02", `duration "2026-01-02" is malformed`},
-	"an empty duration":                 {"R5/T01:00:00/", `duration "" is malformed`},
-	"endless text":                      {"R5/T01:00:00/PT" + strings.Repeat("0", 200) + "1H", "at most 100"},
+	"the example of the first proposal":   {"R5/T01:00:00/PT01", "no unit after 01: write PT01H, PT01M or PT01S"},
+	"a date without a unit before a time": {"R//P1T1H", "no unit after 1: write P1DT1H, P1MT1H or P1YT1H (days, months or years)"},
+	"a date without a unit":               {"R5/T01:00:00/P1", "write P1D, P1M or P1Y"},
+	"a duration alone":                    {"PT1H", "write R//PT1H to start now"},
+	"no start":                            {"R5/PT1H", "write R5//PT1H to start now"},
+	"no duration":                         {"R5/T01:00:00", "2 of the three parts"},
+	"four parts":                          {"R5/T01:00:00/PT1H/PT1H", "4 of the three parts"},
+	"a start and an end":                  {"R5/2026-01-01/2026-01-02", `duration "2026-01-02" is malformed`},
+	"an empty duration":                   {"R5/T01:00:00/", `duration "" is malformed`},
+	"endless text":                        {"R5/T01:00:00/PT" + strings.Repeat("0", 200) + "1H", "at most 100"},
 
 	"no runs":              {"R0//PT1H", "R1 for one run"},
 	"fewer than no runs":   {"R-1//PT1H", "or R to run for ever"},

@@ -62,7 +62,7 @@ var endings = []fault{
 		wrong: "An explanation ignores a verdict that is not stored yet.",
 		file:  "internal/job/assessment.go",
 		old:   "	end, plan := conclude(v)\n",
-		new:   "	end, plan := storedVerdict(v), manage(v, nil)\n",
+		new:   "	end, plan := storedVerdict(v), planPods(v, nil)\n",
 		tests: "./internal/job",
 	},
 	{
