@@ -31,6 +31,13 @@ var deletions = []fault{
 		tests: "./internal/controller/job -run ^TestARemovedPodIsNotLeft$",
 	},
 	{
+		wrong: "A failed pod beyond the limit stays if it is cached before its Job, and the Job without its failures.",
+		file:  "internal/controller/job/handlers.go",
+		old:   "	c.observeFirstFailure(was, is)\n",
+		new:   "",
+		tests: "./internal/controller/job/model -run ^TestAFailedPodThatIsCachedBeforeItsJobGoes$",
+	},
+	{
 		wrong: "A sync that failed is not retried.",
 		file:  "internal/controller/loop/queue.go",
 		old:   "		q.AddRateLimited(key)\n",

@@ -31,6 +31,13 @@ var endings = []fault{
 		tests: "./internal/controller/job/model -run ^TestAListedPodThatIsCachedAsRunningIsStoredAsTheServerHasIt$",
 	},
 	{
+		wrong: "A pod that is live and not cached yet is forgotten, and the Job fails without it.",
+		file:  "internal/controller/job/external_status.go",
+		old:   "metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isCached(p))",
+		new:   "slices.Contains(core.Listed(job), p.UID)",
+		tests: "./internal/controller/job/model -run ^TestAPodThatOnlyALiveListShowsIsDeletedIfItIsNotNeeded$",
+	},
+	{
 		wrong: "The first results of a Job are stored before its status, and again by the next controller.",
 		file:  "internal/controller/job/resultslice/store.go",
 		old:   "	if len(pods) == 0 || !s.of(job.UID).sequence.known {\n",

@@ -101,21 +101,22 @@ func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error
 }
 
 func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) (version string, err error) {
-	var found []T
-	_, err = r.ask(ctx, "list", namespace, nil, func() (none T, err error) {
+	q := r.request("list", namespace, nil)
+	q.do = func() (client.Object, error) {
 		version = r.table.text(r.table.server.version)
 		for _, o := range r.table.All() {
 			if o.GetNamespace() == namespace && selector.Matches(labels.Set(o.GetLabels())) {
-				found = append(found, o)
+				q.Found = append(q.Found, o)
 			}
 		}
+		var none T
 		return none, nil
-	})
-	if err != nil {
+	}
+	if _, err := r.send(ctx, q); err != nil {
 		return "", err
 	}
-	for _, o := range found {
-		each(o)
+	for _, o := range q.Found {
+		each(o.(T))
 	}
 	return version, nil
 }
@@ -183,15 +184,22 @@ func (r *resource[T]) Delete(ctx context.Context, o T, opts client.DeleteOptions
 }
 
 // ask sends a request and waits for the answer.
-func (r *resource[T]) ask(ctx context.Context, verb, name string, sent client.Object, do func() (T, error)) (none T, err error) {
-	p := r.process
-	if p.dead.Load() {
+func (r *resource[T]) ask(ctx context.Context, verb, name string, sent client.Object, do func() (T, error)) (T, error) {
+	q := r.request(verb, name, sent)
+	q.do = func() (client.Object, error) { return do() }
+	return r.send(ctx, q)
+}
+
+func (r *resource[T]) request(verb, name string, sent client.Object) *Request {
+	return &Request{By: r.process, Verb: verb, Kind: r.table.kind.Singular, Name: name, Object: sent, At: time.Now(),
+		limited: verb == "create" && !r.table.Unlimited, answer: make(chan answer, 1)}
+}
+
+func (r *resource[T]) send(ctx context.Context, q *Request) (none T, err error) {
+	if q.By.dead.Load() {
 		return none, apierrors.NewServiceUnavailable("the process is dead")
 	}
-	q := &Request{By: p, Verb: verb, Kind: r.table.kind.Singular, Name: name, Object: sent, At: time.Now(),
-		limited: verb == "create" && !r.table.Unlimited, answer: make(chan answer, 1),
-		do: func() (client.Object, error) { return do() }}
-	p.requests.add(q)
+	q.By.requests.add(q)
 	select {
 	case a := <-q.answer:
 		if a.err != nil {
@@ -199,7 +207,7 @@ func (r *resource[T]) ask(ctx context.Context, verb, name string, sent client.Ob
 		}
 		return a.object.(T), nil
 	case <-ctx.Done():
-		p.requests.remove(q)
+		q.By.requests.remove(q)
 		return none, ctx.Err()
 	}
 }

@@ -20,7 +20,9 @@ type Request struct {
 	Verb, Kind, Name string
 	// Object is what the process sent, nil where it only asks.
 	Object client.Object
-	At     time.Time
+	// Found are the objects in the answer to a list.
+	Found []client.Object
+	At    time.Time
 	// limited is set where a quota may refuse the request.
 	limited bool
 	do      func() (client.Object, error)

@@ -34,6 +34,7 @@ func (c *Controller) jobChanged(was, is *batchv1.Job) {
 	if c.options.manages(is) && was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
 		c.observeFailedPodsLimit(is)
 	}
+	c.observeFirstFailure(was, is)
 	if !c.jobs.IsOwn(is) || core.Finished(is) {
 		c.loop.Queue.Add(loop.Key(is))
 	}

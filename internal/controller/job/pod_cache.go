@@ -52,9 +52,14 @@ func (x *podCache) isLimited(job types.UID, p *corev1.Pod) bool {
 	if !core.CountedAsFailed(p) {
 		return false
 	}
-	_, limited := x.limited.Load(job)
 	ref := metav1.GetControllerOfNoCopy(p)
-	return limited && ref != nil && ref.UID == job
+	return x.limits(job) && ref != nil && ref.UID == job
+}
+
+// limits reports whether a Job has a limit for failed pods.
+func (x *podCache) limits(job types.UID) bool {
+	_, limited := x.limited.Load(job)
+	return limited
 }
 
 // setLimited records whether a Job has the annotation failed-pods-limit, and reports whether that changed.
@@ -153,7 +158,7 @@ func (x *podCache) forget(job types.UID) (held []*corev1.Pod) {
 // forgetFinished drops what is known of a finished Job, except for the failed pods that it limits, and returns the pods
 // that still have its finalizer.
 func (x *podCache) forgetFinished(job types.UID) (held []*corev1.Pod) {
-	if _, limited := x.limited.Load(job); !limited {
+	if !x.limits(job) {
 		return x.forget(job)
 	}
 	x.mu.Lock()

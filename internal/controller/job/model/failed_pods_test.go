@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/stint-dev/stint/test/simulated"
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
@@ -80,4 +81,19 @@ func TestAFailedPodThatIsShownAfterTheEndOfItsJobGoes(t *testing.T) {
 	if why != nil {
 		t.Fatal(why)
 	}
+}
+
+func TestAFailedPodThatIsCachedBeforeItsJobGoes(t *testing.T) {
+	mustPlay(t, func(w *world) {
+		w.begin(aJob().Annotation(failedPodsLimit, "0"))
+		w.failOnlyPod()
+		w.serveUntil("delete pod")
+		w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
+		// The first lists of the next controller lack the pods and the Job. The first version of the Job has no failure.
+		w.start(w.jobs.Since(0), w.pods.Since(0))
+		p := w.process(0)
+		p.jobs.Show(p.jobs.Behind())
+		w.Bring(p.pods, p.pods.Behind(), false)
+		w.settle()
+	})
 }

@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
 	"github.com/stint-dev/stint/test/simulated"
 )
 
@@ -53,6 +56,8 @@ func TestAPodThatIsListedAndNotShownYetIsCountedOnce(t *testing.T) {
 			w.Fail("the pod is not listed")
 		}
 		w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
+		// The next controller creates no pod, which would be a reason of its own to list them.
+		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
 		w.start(0, w.pods.Since(0))
 		for range 3 {
 			w.Work()

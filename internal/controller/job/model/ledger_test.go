@@ -20,7 +20,8 @@ type ledger struct {
 	// accounts are the records of Jobs, fates those of pods.
 	accounts map[types.UID]*account
 	fates    map[types.UID]*fate
-	// statusBy is the process that stored the status of a Job, by its version.
+	// statusBy is the process that stored the status of a Job, by the server's version. An object's version is of no use, as
+	// it cannot be compared with those of pods.
 	statusBy map[int]*process
 }
 
@@ -107,7 +108,7 @@ func (l *ledger) wroteJob(was, is *batchv1.Job) {
 	if writer == nil {
 		return
 	}
-	l.statusBy[simulated.VersionOf(is)] = writer
+	l.statusBy[l.Server.Version()] = writer
 	l.Say("  status: %s", describeStatus(is))
 	x := statusWrite{l, a, writer, was, is}
 	for _, i := range statusInvariants {

@@ -90,8 +90,8 @@ func listen[T client.Object](i *simulated.Informer[T], observe func(T), observeD
 	})
 }
 
-// knowledge is what a process must base its decisions on: what its event handlers and the answers to its writes had shown
-// before its present work began. Newer versions it may use or not.
+// knowledge is what a process must base its decisions on: what its event handlers and the answers to its writes and lists had
+// shown before its present work began. Newer versions it may use or not.
 type knowledge struct {
 	job  *batchv1.Job
 	pods map[types.UID]*corev1.Pod

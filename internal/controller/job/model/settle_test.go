@@ -31,7 +31,7 @@ func (w *world) settle() {
 		if w.isDone() {
 			break
 		}
-		if n > 30 {
+		if n > maxWaits {
 			w.Fail("the Job does not end")
 		}
 		w.finishPods()
@@ -56,8 +56,12 @@ func (w *world) resumeJob() {
 	})
 }
 
-// waits are the times between the steps of settle; the last one is longer than any delay of the controller.
+// waits are the times between the steps of settle; the last one is longer than any delay without annotations.
 var waits = []time.Duration{time.Second, time.Second, 30 * time.Second, 11 * time.Minute}
+
+// maxWaits is enough for seven pods, one at a time, each of which first exceeds its pending timeout and is then delayed by the
+// longest backoff-seconds.
+const maxWaits = 60
 
 func (w *world) finishPods() {
 	for _, name := range w.podNames() {

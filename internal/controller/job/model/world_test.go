@@ -131,6 +131,11 @@ func (w *world) answered(r *simulated.Request, object client.Object, err error) 
 		p.knowledge.created(object.(*corev1.Pod))
 	case "get job":
 		p.liveJobs[r.Name] = object.(*batchv1.Job)
+	case "list pod":
+		// A controller may discard or delete a pod that its informer does not show yet.
+		for _, o := range r.Found {
+			p.knowledge.observePod(o.(*corev1.Pod))
+		}
 	case "get pod":
 		p.livePods[r.Name] = object.GetResourceVersion()
 	case "modify pod":
