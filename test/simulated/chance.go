@@ -25,7 +25,7 @@ func Main(m *testing.M, histories int) {
 // Check plays random histories.
 func Check(t *testing.T, happens func(*World, *rapid.T)) {
 	rapid.Check(t, func(r *rapid.T) {
-		switch why := Play(t, func(w *World) { happens(w, r) }).(type) {
+		switch why := Run(t, func(w *World) { happens(w, r) }).(type) {
 		case nil:
 		case Broken:
 			r.Fatalf("%v", why)
@@ -63,7 +63,7 @@ func (w *World) common(start func()) []Action {
 		{4, "serve a request", w.serveOne},
 		{4, "serve all requests", w.serveAll},
 		{4, "bring news", w.bringNews},
-		{2, "rest", func(*rapid.T) { w.Rest() }},
+		{2, "rest", func(*rapid.T) { w.RunUntilIdle() }},
 		{3, "a moment", func(t *rapid.T) {
 			w.Pass(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
 		}},
@@ -112,15 +112,15 @@ func (w *World) drawFeed(t *rapid.T) Feed {
 func (w *World) bringNews(t *rapid.T) {
 	feed := w.drawFeed(t)
 	n := rapid.IntRange(1, 6).Draw(t, "news")
-	w.Bring(feed, n, OneIn(t, 3, "handlers late"))
+	w.Deliver(feed, n, OneIn(t, 3, "handlers late"))
 }
 
-// Bring adds n changes to a cache and calls its handlers for all of them, or for only one where late is set.
-func (w *World) Bring(feed Feed, n int, late bool) {
-	feed.Show(n)
-	w.Say("%d changes reach a cache; the handlers are called for all: %t", n, !late)
+// Deliver adds n changes to a cache and calls its handlers for all of them, or for only one where late is set.
+func (w *World) Deliver(feed Feed, n int, late bool) {
+	feed.Deliver(n)
+	w.Logf("%d changes reach a cache; the handlers are called for all: %t", n, !late)
 	for tell := map[bool]int{true: min(n, 1), false: n}[late]; tell > 0; tell-- {
-		feed.Tell(1)
+		feed.Notify(1)
 		w.Pause()
 	}
 }
@@ -130,15 +130,15 @@ func (w *World) happenToController(t *rapid.T, start func()) {
 	switch {
 	case len(w.Processes) == 0:
 		start()
-	case w.Processes[0].Leaving() || what == "start":
+	case w.Processes[0].Stopping() || what == "start":
 		t.Skip("a controller runs")
 	case what == "kill":
 		w.Kill(w.Processes[0], func(*Request) bool { return rapid.Bool().Draw(t, "comes to pass") })
 	case what == "leave":
-		w.Leave(w.Processes[0])
+		w.Stop(w.Processes[0])
 	case what == "hand over":
 		// The lease makes the next controller wait until the last write of the one before is done.
-		w.Leave(w.Processes[0])
+		w.Stop(w.Processes[0])
 		for len(w.Waiting()) > 0 {
 			w.Serve(w.Waiting()[0], drawFault(t, w.Waiting()[0]))
 		}
@@ -149,10 +149,10 @@ func (w *World) happenToController(t *rapid.T, start func()) {
 func (w *World) happenToWatch(t *rapid.T) {
 	feed := w.drawFeed(t)
 	if rapid.Bool().Draw(t, "broken") {
-		w.Say("a watch breaks")
+		w.Logf("a watch breaks")
 		feed.Relist()
 	} else {
-		w.Say("the handlers of a controller are called again for all objects")
+		w.Logf("the handlers of a controller are called again for all objects")
 		feed.Repeat()
 	}
 	w.Pause()
@@ -165,7 +165,7 @@ func DeleteOne[T client.Object](w *World, t *rapid.T, x *Table[T]) {
 		t.Skip("nothing to delete")
 	}
 	o := rapid.SampledFrom(all).Draw(t, x.kind.Singular)
-	w.Say("user deletes %s %s", x.kind.Kind, o.GetName())
+	w.Logf("user deletes %s %s", x.kind.Kind, o.GetName())
 	if err := x.Delete(o.GetNamespace(), o.GetName(), o.GetUID(), client.DeleteOptions{}); err != nil {
 		w.Fail("deleting: %v", err)
 	}
@@ -173,9 +173,9 @@ func DeleteOne[T client.Object](w *World, t *rapid.T, x *Table[T]) {
 
 // Recover makes sure that a controller runs that was not told to stop. From here on no faults happen.
 func (w *World) Recover(start func()) {
-	w.Say("from here on all goes well")
-	if len(w.Processes) > 0 && w.Processes[0].Leaving() {
-		w.Rest()
+	w.Logf("from here on all goes well")
+	if len(w.Processes) > 0 && w.Processes[0].Stopping() {
+		w.RunUntilIdle()
 	}
 	if len(w.Processes) == 0 {
 		start()

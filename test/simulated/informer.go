@@ -36,12 +36,12 @@ type notification struct {
 // Feed is an Informer of any kind.
 type Feed interface {
 	List(late int)
-	Show(n int)
-	Tell(n int)
+	Deliver(n int)
+	Notify(n int)
 	Behind() int
-	Shown() int
+	CachedVersion() int
 	Next(n int) int
-	Untold() int
+	Undelivered() int
 	Repeat()
 	Relist()
 	begin()
@@ -88,7 +88,7 @@ func (i *Informer[T]) LastSyncResourceVersion() string {
 func (i *Informer[T]) List(late int) {
 	i.listed = true
 	i.skip(max(0, len(i.table.log)-late))
-	if i.version.Store(int64(i.Shown())); i.Behind() == 0 {
+	if i.version.Store(int64(i.CachedVersion())); i.Behind() == 0 {
 		i.version.Store(int64(i.table.server.version))
 	}
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
@@ -101,7 +101,7 @@ func (i *Informer[T]) begin() {
 	if !i.listed {
 		i.List(0)
 	}
-	i.Tell(len(i.undelivered))
+	i.Notify(len(i.undelivered))
 }
 
 // skip adds changes to the store without calling the handlers for them.
@@ -129,8 +129,8 @@ func (i *Informer[T]) take(c change[T]) (was any) {
 // Behind is how many changes are not in the store yet.
 func (i *Informer[T]) Behind() int { return len(i.table.log) - i.seen }
 
-// Shown is the version of the newest change in the store.
-func (i *Informer[T]) Shown() int { return i.versionAt(i.seen) }
+// CachedVersion is the version of the newest change in the store.
+func (i *Informer[T]) CachedVersion() int { return i.versionAt(i.seen) }
 
 // Next is the version of the newest change in the store once Show has added n more.
 func (i *Informer[T]) Next(n int) int { return i.versionAt(i.seen + min(n, i.Behind())) }
@@ -142,11 +142,11 @@ func (i *Informer[T]) versionAt(changes int) int {
 	return i.table.log[changes-1].version
 }
 
-// Untold is for how many changes the handlers have not been called yet.
-func (i *Informer[T]) Untold() int { return len(i.undelivered) }
+// Undelivered is for how many changes the handlers have not been called yet.
+func (i *Informer[T]) Undelivered() int { return len(i.undelivered) }
 
-// Show adds n more changes to the store.
-func (i *Informer[T]) Show(n int) {
+// Deliver adds n more changes to the store.
+func (i *Informer[T]) Deliver(n int) {
 	for ; n > 0 && i.Behind() > 0; n-- {
 		c := i.table.log[i.seen]
 		was := i.take(c)
@@ -167,8 +167,8 @@ func (i *Informer[T]) bookmark(version int) {
 	}
 }
 
-// Tell calls the handlers for n more changes.
-func (i *Informer[T]) Tell(n int) {
+// Notify calls the handlers for n more changes.
+func (i *Informer[T]) Notify(n int) {
 	for ; n > 0 && len(i.undelivered) > 0; n-- {
 		x := i.undelivered[0]
 		i.undelivered = i.undelivered[1:]

@@ -29,10 +29,10 @@ type Process struct {
 
 	// dead is set when the process was killed: it writes no more. leaving is set when it was told to stop: it ends once
 	// its requests are answered.
-	dead    atomic.Bool
-	leaving bool
-	cancel  context.CancelFunc
-	stopped chan error
+	dead     atomic.Bool
+	stopping bool
+	cancel   context.CancelFunc
+	stopped  chan error
 
 	mu     sync.Mutex
 	events []Event
@@ -48,8 +48,8 @@ type Event struct {
 // Feeds are the informers of a process, in the order of the calls of Of.
 func (p *Process) Feeds() []Feed { return p.feeds }
 
-// Leaving reports whether the process was told to stop.
-func (p *Process) Leaving() bool { return p.leaving }
+// Stopping reports whether the process was told to stop.
+func (p *Process) Stopping() bool { return p.stopping }
 
 // Events returns all that were recorded so far.
 func (p *Process) Events() []Event {

@@ -53,8 +53,8 @@ const (
 // Faults are the faults that any request may meet.
 var Faults = []Fault{Refused, Busy, Lost, Timeout}
 
-// spoil returns the answer to a request that meets a fault; carry carries the request out.
-func (f Fault) spoil(r *Request, carry func() answer) answer {
+// respond returns the answer to a request that meets a fault; carry carries the request out.
+func (f Fault) respond(r *Request, carry func() answer) answer {
 	switch f {
 	case Refused:
 		return answer{err: apierrors.NewInternalError(errors.New("a fault"))}

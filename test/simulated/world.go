@@ -43,8 +43,8 @@ type World struct {
 // NewWorld is a world in which nothing has happened.
 func NewWorld() *World { return &World{Server: NewServer(), requests: &requests{}} }
 
-// Say adds to the story.
-func (w *World) Say(format string, args ...any) {
+// Logf adds a line to the history.
+func (w *World) Logf(format string, args ...any) {
 	w.words = append(w.words, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
 }
 
@@ -60,9 +60,9 @@ func (w *World) Fail(format string, args ...any) {
 	panic(Broken{fmt.Errorf("%s\n%s\nHistory:\n  %s", fmt.Sprintf(format, args...), state, strings.Join(w.words, "\n  "))})
 }
 
-// Play runs one history in a bubble of its own. It returns nil, or what the history panicked with: a Broken, or another
+// Run runs one history in a bubble of its own. It returns nil, or what the history panicked with: a Broken, or another
 // value.
-func Play(t *testing.T, happens func(*World)) (why any) {
+func Run(t *testing.T, happens func(*World)) (why any) {
 	synctest.Test(t, func(*testing.T) {
 		w := NewWorld()
 		defer func() {
@@ -86,7 +86,7 @@ func (w *World) Pause() {
 // with all stored objects, unless build has called their List.
 func (w *World) Start(build func(*Process) func(context.Context) error) *Process {
 	w.started++
-	w.Say("controller %d starts", w.started)
+	w.Logf("controller %d starts", w.started)
 	p := &Process{Number: w.started, requests: w.requests, stopped: make(chan error, 1)}
 	run := build(p)
 	for _, f := range p.feeds {
@@ -103,13 +103,13 @@ func (w *World) Start(build func(*Process) func(context.Context) error) *Process
 // Kill ends a process as the loss of its machine would: its pending requests get no answer, and those for which
 // comesToPass returns true are carried out.
 func (w *World) Kill(p *Process, comesToPass func(*Request) bool) {
-	w.Say("controller %d is killed", p.Number)
+	w.Logf("controller %d is killed", p.Number)
 	p.dead.Store(true)
 	for _, r := range w.requests.of(p) {
 		w.requests.remove(r)
 		w.serving = r
 		if comesToPass(r) {
-			w.Say("  its request still comes to pass: %s %s %s", r.Verb, r.Kind, r.Name)
+			w.Logf("  its request still comes to pass: %s %s %s", r.Verb, r.Kind, r.Name)
 			w.do(r)
 		}
 		w.serving = nil
@@ -119,10 +119,10 @@ func (w *World) Kill(p *Process, comesToPass func(*Request) bool) {
 	w.reap(p)
 }
 
-// Leave tells a process to stop. It ends once its last requests are answered.
-func (w *World) Leave(p *Process) {
-	w.Say("controller %d is told to stop", p.Number)
-	p.leaving = true
+// Stop tells a process to stop. It ends once its last requests are answered.
+func (w *World) Stop(p *Process) {
+	w.Logf("controller %d is told to stop", p.Number)
+	p.stopping = true
 	p.cancel()
 	w.Pause()
 	w.reapStopped()
@@ -130,7 +130,7 @@ func (w *World) Leave(p *Process) {
 
 func (w *World) reapStopped() {
 	for _, p := range slices.Clone(w.Processes) {
-		if p.leaving && len(w.requests.of(p)) == 0 {
+		if p.stopping && len(w.requests.of(p)) == 0 {
 			w.reap(p)
 		}
 	}
@@ -181,7 +181,7 @@ func (w *World) Serve(r *Request, f Fault) {
 	w.requests.remove(r)
 	w.serving = r
 	at := len(w.words)
-	a := f.spoil(r, func() answer { return w.do(r) })
+	a := f.respond(r, func() answer { return w.do(r) })
 	line := fmt.Sprintf("%scontroller %d: %s %s %s", time.Now().UTC().Format("15:04:05.000 "), r.By.Number, r.Verb, r.Kind, r.Name)
 	switch {
 	case f != NoFault:
@@ -205,22 +205,22 @@ func (w *World) Serve(r *Request, f Fault) {
 func (w *World) Inform() {
 	for _, p := range slices.Clone(w.Processes) {
 		for _, f := range p.feeds {
-			f.Show(f.Behind())
+			f.Deliver(f.Behind())
 			f.bookmark(w.Server.version)
 		}
 		// The kind that comes first varies.
 		for i := range p.feeds {
 			f := p.feeds[(i+w.served)%len(p.feeds)]
-			for f.Untold() > 0 {
-				f.Tell(1)
+			for f.Undelivered() > 0 {
+				f.Notify(1)
 				w.Pause()
 			}
 		}
 	}
 }
 
-// Rest delivers all changes and serves all requests, without faults, until nothing is left to do at this time.
-func (w *World) Rest() {
+// RunUntilIdle delivers all changes and serves all requests, without faults, until nothing is left to do at this time.
+func (w *World) RunUntilIdle() {
 	limit := w.served + maxRequests
 	for {
 		w.Inform()
@@ -245,7 +245,7 @@ func (w *World) workUntil(limit int) {
 
 // Pass lets time go by.
 func (w *World) Pass(d time.Duration) {
-	w.Say("%s go by", d)
+	w.Logf("%s go by", d)
 	time.Sleep(d)
 	w.Pause()
 	w.reapStopped()

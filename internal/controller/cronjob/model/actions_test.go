@@ -57,7 +57,7 @@ func (w *world) userActs(t *rapid.T) {
 func (w *world) runNow() {
 	j := wrappers.MakeJob(fmt.Sprintf("manual-%d", len(w.ledger.runs))).Namespace(namespace).
 		Annotation("cronjob.kubernetes.io/instantiate", "manual").OwnerReferences(*metav1.NewControllerRef(w.cj(), core.Kind)).Obj()
-	w.Say("user creates Job %s", j.Name)
+	w.Logf("user creates Job %s", j.Name)
 	if _, err := w.jobs.Create(j); err != nil {
 		w.Fail("running now: %v", err)
 	}

@@ -32,7 +32,7 @@ func TestAnyHistory(t *testing.T) {
 }
 
 func TestARunDoesNotStartAgainWhenTheStatusWriteHasNoAnswer(t *testing.T) {
-	broken := simulated.Play(t, func(sw *simulated.World) {
+	broken := simulated.Run(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(aCronJob("@every 3s").Obj())
 		w.start()

@@ -25,13 +25,13 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 	} {
 		for how, meanwhile := range disturbances {
 			t.Run(sentence+", "+how, func(t *testing.T) {
-				why := simulated.Play(t, func(sw *simulated.World) {
+				why := simulated.Run(t, func(sw *simulated.World) {
 					w := newWorld(sw)
 					w.Pass(born)
 					w.create(c.cronJob.Obj().DeepCopy())
 					created := time.Now()
 					w.start()
-					w.Rest()
+					w.RunUntilIdle()
 					for _, due := range c.due {
 						w.expectRunAt(created.Add(due), meanwhile)
 					}
@@ -58,7 +58,7 @@ var disturbances = map[string]func(*world){
 		}
 	},
 	"replaced by another": func(w *world) {
-		w.Leave(w.Processes[0])
+		w.Stop(w.Processes[0])
 		w.Recover(w.start)
 	},
 }
@@ -68,18 +68,18 @@ func (w *world) expectRunAt(due time.Time, meanwhile func(*world)) {
 	const moment = time.Millisecond
 	w.Pass(time.Until(due) / 2)
 	meanwhile(w)
-	w.Rest()
+	w.RunUntilIdle()
 	w.Pass(time.Until(due) - moment)
-	w.Rest()
+	w.RunUntilIdle()
 	if n := len(w.running()); n != 0 {
 		w.Fail("%d runs before %s", n, due.UTC())
 	}
 	w.Pass(moment)
-	w.Rest()
+	w.RunUntilIdle()
 	running := w.running()
 	if len(running) != 1 {
 		w.Fail("%d runs at %s", len(running), due.UTC())
 	}
 	w.end(running[0], true)
-	w.Rest()
+	w.RunUntilIdle()
 }

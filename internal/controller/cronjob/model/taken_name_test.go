@@ -10,7 +10,7 @@ import (
 )
 
 func TestAJobThatHasTheNameOfARunIsNotTakenForIt(t *testing.T) {
-	broken := simulated.Play(t, func(sw *simulated.World) {
+	broken := simulated.Run(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(aCronJob("* * * * *").Obj())
 		due := time.Now().Truncate(time.Minute).Add(time.Minute)
@@ -19,9 +19,9 @@ func TestAJobThatHasTheNameOfARunIsNotTakenForIt(t *testing.T) {
 			w.Fail("creating the Job: %v", err)
 		}
 		w.start()
-		w.Rest()
+		w.RunUntilIdle()
 		w.Pass(time.Until(due) + time.Millisecond)
-		w.Rest()
+		w.RunUntilIdle()
 		if active := w.cj().Status.Active; len(active) > 0 {
 			w.Fail("%s is listed as active", active[0].Name)
 		}

@@ -66,7 +66,7 @@ func (w *world) create(cj *batchv1.CronJob) {
 		w.Fail("the CronJob is not valid: %v", err)
 	}
 	s := made.Spec
-	w.Say("user creates a CronJob: %s %s limits %d %d", s.Schedule, s.ConcurrencyPolicy, *s.SuccessfulJobsHistoryLimit, *s.FailedJobsHistoryLimit)
+	w.Logf("user creates a CronJob: %s %s limits %d %d", s.Schedule, s.ConcurrencyPolicy, *s.SuccessfulJobsHistoryLimit, *s.FailedJobsHistoryLimit)
 }
 
 func (w *world) cj() *batchv1.CronJob {
@@ -79,7 +79,7 @@ func (w *world) cj() *batchv1.CronJob {
 
 // end writes the status of a Job as a Job controller does when it finishes.
 func (w *world) end(j *batchv1.Job, succeeds bool) {
-	w.Say("Job %s ends: %t", j.Name, succeeds)
+	w.Logf("Job %s ends: %t", j.Name, succeeds)
 	now := metav1.Now()
 	kinds := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
 	if succeeds {
@@ -107,7 +107,7 @@ func (w *world) finishAll() {
 		w.setSuspend(false)
 	}
 	for range 500 {
-		w.Rest()
+		w.RunUntilIdle()
 		running := w.running()
 		for _, j := range running {
 			w.end(j, true)
@@ -152,7 +152,7 @@ func (w *world) running() (list []*batchv1.Job) {
 }
 
 func (w *world) setSuspend(on bool) {
-	w.Say("user sets suspend to %t", on)
+	w.Logf("user sets suspend to %t", on)
 	if _, err := w.cronJobs.Update(namespace, name, func(cj *batchv1.CronJob) { cj.Spec.Suspend = &on }); err != nil {
 		w.Fail("suspend: %v", err)
 	}

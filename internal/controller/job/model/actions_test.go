@@ -30,9 +30,9 @@ func (w *world) bringNews(t *rapid.T) {
 	late := simulated.OneIn(t, 3, "handlers late")
 	if ofPods {
 		w.showStatuses(p, n)
-		w.Bring(p.pods, n, late)
+		w.Deliver(p.pods, n, late)
 	} else {
-		w.Bring(p.jobs, n, late)
+		w.Deliver(p.jobs, n, late)
 	}
 }
 
@@ -48,11 +48,11 @@ func (w *world) showStatuses(p *process, n int) {
 			newest = max(newest, version)
 		}
 	}
-	for p.jobs.Shown() < newest {
-		p.jobs.Show(1)
+	for p.jobs.CachedVersion() < newest {
+		p.jobs.Deliver(1)
 	}
-	for p.jobs.Untold() > 0 {
-		p.jobs.Tell(1)
+	for p.jobs.Undelivered() > 0 {
+		p.jobs.Notify(1)
 		w.Pause()
 	}
 }
@@ -122,10 +122,10 @@ func (w *world) happenToController(t *rapid.T) {
 	case what == "kill":
 		w.Kill(w.drawProcess(t).Process, func(*simulated.Request) bool { return rapid.Bool().Draw(t, "comes to pass") })
 	case what == "leave":
-		w.Leave(w.drawProcess(t).Process)
+		w.Stop(w.drawProcess(t).Process)
 	case what == "hand over":
 		// The last requests of the old leader may still be in progress. Leader election ensures that it sends no new ones.
-		w.Leave(w.drawProcess(t).Process)
+		w.Stop(w.drawProcess(t).Process)
 		w.start(late("jobs late"), late("pods late"))
 	}
 }
@@ -134,14 +134,14 @@ func (w *world) happenToWatch(t *rapid.T) {
 	p := w.drawProcess(t)
 	switch rapid.SampledFrom([]string{"pods broken", "jobs broken", "repeat"}).Draw(t, "what") {
 	case "pods broken":
-		w.Say("the watch of pods of controller %d breaks", p.Number)
+		w.Logf("the watch of pods of controller %d breaks", p.Number)
 		w.showStatuses(p, p.pods.Behind())
 		p.pods.Relist()
 	case "jobs broken":
-		w.Say("the watch of Jobs of controller %d breaks", p.Number)
+		w.Logf("the watch of Jobs of controller %d breaks", p.Number)
 		p.jobs.Relist()
 	case "repeat":
-		w.Say("controller %d is shown everything again", p.Number)
+		w.Logf("controller %d is shown everything again", p.Number)
 		p.jobs.Repeat()
 		p.pods.Repeat()
 	}

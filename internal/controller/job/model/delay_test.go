@@ -28,7 +28,7 @@ func TestAFailedPodIsReplacedWhenItsDelayIsOver(t *testing.T) {
 			why := play(t, func(w *world) {
 				w.createJob(c.job.Completions(1).BackoffLimit(20).Obj())
 				w.start(0, 0)
-				w.Rest()
+				w.RunUntilIdle()
 				for _, seconds := range c.seconds {
 					w.failActivePod()
 					w.expectPodAfter(time.Duration(seconds) * time.Second)
@@ -62,10 +62,10 @@ const moment = time.Millisecond
 // passServing lets time pass while the server answers all requests.
 func (w *world) passServing(d time.Duration) {
 	for range d / moment {
-		w.Rest()
+		w.RunUntilIdle()
 		w.Pass(moment)
 	}
-	w.Rest()
+	w.RunUntilIdle()
 }
 
 // expectPodAfter expects an active pod once the delay is over, and none before.
@@ -74,7 +74,7 @@ func (w *world) expectPodAfter(delay time.Duration) {
 	if delay > 0 {
 		w.passServing(counting) // After that, nothing is left to do until the delay is over.
 		w.Pass(delay - counting - moment)
-		w.Rest()
+		w.RunUntilIdle()
 		if n := len(w.activePods()); n != 0 {
 			w.Fail("%d pods before the delay of %s is over", n, delay)
 		}

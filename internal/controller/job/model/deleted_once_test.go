@@ -12,18 +12,18 @@ func TestPodsAreDeletedOnceThoughTheInformerIsLate(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(aJob().Parallelism(2).Completions(2).Obj())
 		w.start(0, 0)
-		w.Rest()
+		w.RunUntilIdle()
 		for _, name := range w.podNames() {
 			w.run(w.pod(name))
 		}
-		w.Rest()
+		w.RunUntilIdle()
 		p := w.process(0)
 		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
-		w.Bring(p.jobs, p.jobs.Behind(), false)
+		w.Deliver(p.jobs, p.jobs.Behind(), false)
 		w.Pass(time.Second)
 		w.Work()
 		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Labels = map[string]string{"another": "look"} })
-		w.Bring(p.jobs, p.jobs.Behind(), false)
+		w.Deliver(p.jobs, p.jobs.Behind(), false)
 		w.Pass(time.Second)
 		w.Work()
 		deletions := 0

@@ -127,7 +127,7 @@ func (w *world) happenToOthers(t *rapid.T) {
 	case j.DeletionTimestamp != nil:
 		t.Skip("it is being deleted")
 	case what == "delete":
-		w.Say("user deletes Job %s", name)
+		w.Logf("user deletes Job %s", name)
 		w.deleteJob(name, metav1.DeletePropagationBackground)
 	case finished(j):
 		t.Skip("it has ended")
@@ -143,7 +143,7 @@ func (w *world) createOther(name string) {
 }
 
 func (w *world) endOther(name string, kinds ...batchv1.JobConditionType) {
-	w.Say("Job %s ends: %s", name, kinds[1])
+	w.Logf("Job %s ends: %s", name, kinds[1])
 	w.jobs.Change(w.job(name), func(j *batchv1.Job) {
 		for _, kind := range kinds {
 			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: "Done"})

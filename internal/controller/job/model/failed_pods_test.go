@@ -15,7 +15,7 @@ func TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(aJob().Annotation(failedPodsLimit, "1").Completions(2).Parallelism(2).BackoffLimit(0).Obj())
 		w.start(0, 0)
-		w.Rest()
+		w.RunUntilIdle()
 		for _, name := range w.podNames() {
 			w.run(w.pod(name))
 			w.exit(w.pod(name), 1)
@@ -47,10 +47,10 @@ func TestFailedPodsThatAreShownBeforeTheirJobAreNotForgotten(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(failingJob().Obj())
 		w.start(0, 0)
-		w.Rest()
+		w.RunUntilIdle()
 		w.failOnlyPod()
-		w.Rest()
-		w.Leave(w.Processes[0])
+		w.RunUntilIdle()
+		w.Stop(w.Processes[0])
 		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Annotations = map[string]string{failedPodsLimit: "0"} })
 		w.start(0, 0) // The handlers of the second process get the pods first.
 		w.settle()
@@ -64,13 +64,13 @@ func TestAFailedPodThatIsShownAfterTheEndOfItsJobGoes(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(failingJob().Annotation(failedPodsLimit, "0").Obj())
 		w.start(0, 0)
-		w.Rest()
+		w.RunUntilIdle()
 		w.failOnlyPod()
 		p := w.process(0)
-		w.Bring(p.pods, p.pods.Behind(), false)
+		w.Deliver(p.pods, p.pods.Behind(), false)
 		for range 5 {
 			w.Work()
-			w.Bring(p.jobs, p.jobs.Behind(), false)
+			w.Deliver(p.jobs, p.jobs.Behind(), false)
 			w.Pass(time.Second)
 		}
 		if !finished(w.job(jobName)) {
@@ -92,8 +92,8 @@ func TestAFailedPodThatIsCachedBeforeItsJobGoes(t *testing.T) {
 		// The first lists of the next controller lack the pods and the Job. The first version of the Job has no failure.
 		w.start(w.jobs.Since(0), w.pods.Since(0))
 		p := w.process(0)
-		p.jobs.Show(p.jobs.Behind())
-		w.Bring(p.pods, p.pods.Behind(), false)
+		p.jobs.Deliver(p.jobs.Behind())
+		w.Deliver(p.pods, p.pods.Behind(), false)
 		w.settle()
 	})
 }

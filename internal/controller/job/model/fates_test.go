@@ -17,7 +17,7 @@ func (w *world) run(p *corev1.Pod) {
 	if p.Status.Phase != corev1.PodPending || p.DeletionTimestamp != nil {
 		return
 	}
-	w.Say("pod %s runs", p.Name)
+	w.Logf("pod %s runs", p.Name)
 	w.pods.Change(p, func(p *corev1.Pod) {
 		p.Spec.NodeName = "node"
 		p.Status.Phase = corev1.PodRunning
@@ -33,7 +33,7 @@ func (w *world) exit(p *corev1.Pod, code int32) {
 	if ended(p) || p.Spec.NodeName == "" {
 		return
 	}
-	w.Say("pod %s exits with %d", p.Name, code)
+	w.Logf("pod %s exits with %d", p.Name, code)
 	w.pods.Change(p, func(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodSucceeded
 		if code != 0 {
@@ -58,7 +58,7 @@ func (w *world) restart(p *corev1.Pod) {
 	if p.Spec.RestartPolicy != corev1.RestartPolicyOnFailure || p.Status.Phase != corev1.PodRunning {
 		return
 	}
-	w.Say("the container of pod %s is restarted", p.Name)
+	w.Logf("the container of pod %s is restarted", p.Name)
 	w.pods.Change(p, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount++ })
 }
 
@@ -72,7 +72,7 @@ func (w *world) evict(p *corev1.Pod) {
 	if ended(p) || p.Spec.NodeName == "" {
 		return
 	}
-	w.Say("pod %s is evicted", p.Name)
+	w.Logf("pod %s is evicted", p.Name)
 	w.pods.Change(p, func(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodFailed
 		disrupted(p)
@@ -85,13 +85,13 @@ func (w *world) preempt(p *corev1.Pod) {
 	if ended(p) || p.DeletionTimestamp != nil {
 		return
 	}
-	w.Say("pod %s is preempted", p.Name)
+	w.Logf("pod %s is preempted", p.Name)
 	w.pods.Change(p, disrupted)
 	w.deletePod(p, grace)
 }
 
 func (w *world) deletePod(p *corev1.Pod, seconds int64) {
-	w.Say("pod %s is deleted with a grace of %d s", p.Name, seconds)
+	w.Logf("pod %s is deleted with a grace of %d s", p.Name, seconds)
 	_ = w.pods.Delete(namespace, p.Name, p.UID, client.DeleteOptions{GracePeriodSeconds: &seconds})
 }
 
@@ -100,7 +100,7 @@ func (w *world) removeNode(p *corev1.Pod) {
 	if p.Spec.NodeName == "" {
 		return
 	}
-	w.Say("the node of pod %s is gone", p.Name)
+	w.Logf("the node of pod %s is gone", p.Name)
 	if !ended(p) {
 		w.pods.Change(p, func(p *corev1.Pod) {
 			p.Status.Phase = corev1.PodFailed
@@ -114,7 +114,7 @@ func (w *world) removeNode(p *corev1.Pod) {
 // sets its phase to Failed, as the pod garbage collector does.
 func (w *world) reap(p *corev1.Pod) {
 	if p.DeletionTimestamp != nil && !ended(p) && p.Spec.NodeName == "" {
-		w.Say("pod %s never had a node", p.Name)
+		w.Logf("pod %s never had a node", p.Name)
 		w.pods.Change(p, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
 		return
 	}
@@ -134,11 +134,11 @@ func (w *world) collectGarbage() {
 		switch {
 		case j == nil || j.UID != ref.UID || slices.Contains(j.Finalizers, metav1.FinalizerDeleteDependents):
 			if p.DeletionTimestamp == nil {
-				w.Say("the garbage collector deletes pod %s", p.Name)
+				w.Logf("the garbage collector deletes pod %s", p.Name)
 				_ = w.pods.Delete(namespace, p.Name, p.UID, client.DeleteOptions{})
 			}
 		case slices.Contains(j.Finalizers, metav1.FinalizerOrphanDependents):
-			w.Say("the garbage collector orphans pod %s", p.Name)
+			w.Logf("the garbage collector orphans pod %s", p.Name)
 			w.pods.Change(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
 		}
 	}
@@ -157,7 +157,7 @@ func (w *world) removeJobFinalizers(j *batchv1.Job) {
 	if j.DeletionTimestamp == nil || w.hasPods(j) {
 		return
 	}
-	w.Say("Job %s is gone", j.Name)
+	w.Logf("Job %s is gone", j.Name)
 	w.jobs.Change(j, func(j *batchv1.Job) { j.Finalizers = nil })
 }
 

@@ -14,7 +14,7 @@ import (
 func (w *world) showOneByOne() {
 	p := w.process(0)
 	for p.pods.Behind() > 0 {
-		w.Bring(p.pods, 1, false)
+		w.Deliver(p.pods, 1, false)
 		w.Work()
 		w.Pass(time.Second)
 	}
@@ -33,7 +33,7 @@ func TestAPodThatTheNextControllerIsShownLateIsNotCountedAgain(t *testing.T) {
 				w.exit(w.pod(ends), 0)
 				w.catchUp()
 				happens(w, ends)
-				w.Leave(w.Processes[0])
+				w.Stop(w.Processes[0])
 				w.Work()
 				w.start(0, w.pods.Since(0)-1) // Its list has only the first change: the first pod, just created.
 				w.Work()

@@ -166,7 +166,7 @@ func (w *world) suspend(on bool) {
 	if j := w.theJob(); finished(j) || suspended(j) == on {
 		return
 	}
-	w.Say("user sets suspend to %t", on)
+	w.Logf("user sets suspend to %t", on)
 	_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = &on })
 }
 
@@ -194,7 +194,7 @@ func TestNoMorePodsAreMadeHoweverLateTheInformerIs(t *testing.T) {
 		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](5) })
 		p := w.process(0)
 		for range 30 {
-			w.Bring(p.jobs, p.jobs.Behind(), false)
+			w.Deliver(p.jobs, p.jobs.Behind(), false)
 			w.Work()
 			w.Pass(time.Minute)
 			w.touch()

@@ -37,10 +37,10 @@ func (w *world) begin(job *wrappers.JobWrapper) {
 // catchUp lets the controller do all that it does within a few seconds: a status write may be delayed by one.
 func (w *world) catchUp() {
 	for range 4 {
-		w.Rest()
+		w.RunUntilIdle()
 		w.Pass(time.Second)
 	}
-	w.Rest()
+	w.RunUntilIdle()
 }
 
 // exitWith starts the active pods and terminates the first of them with these exit codes.
@@ -108,7 +108,7 @@ func TestAPodIsCountedOnceThoughItsJobIsShownFirst(t *testing.T) {
 	for name, relieve := range map[string]func(*world){
 		"by the same controller": func(*world) {},
 		"by the next one": func(w *world) {
-			w.Leave(w.Processes[0])
+			w.Stop(w.Processes[0])
 			w.Work()
 			w.start(0, 2)
 		},
@@ -118,7 +118,7 @@ func TestAPodIsCountedOnceThoughItsJobIsShownFirst(t *testing.T) {
 				w.begin(aJob().Completions(2))
 				w.exitWith(0)
 				p := w.process(0)
-				w.Bring(p.pods, p.pods.Behind(), false)
+				w.Deliver(p.pods, p.pods.Behind(), false)
 				for range 3 {
 					w.Work()
 					w.Pass(time.Second)
@@ -127,7 +127,7 @@ func TestAPodIsCountedOnceThoughItsJobIsShownFirst(t *testing.T) {
 				for range 5 {
 					w.touch()
 					p := w.process(0)
-					w.Bring(p.jobs, p.jobs.Behind(), false)
+					w.Deliver(p.jobs, p.jobs.Behind(), false)
 					w.Work()
 					w.Pass(time.Second)
 				}

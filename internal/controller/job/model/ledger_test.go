@@ -109,7 +109,7 @@ func (l *ledger) wroteJob(was, is *batchv1.Job) {
 		return
 	}
 	l.statusBy[l.Server.Version()] = writer
-	l.Say("  status: %s", describeStatus(is))
+	l.Logf("  status: %s", describeStatus(is))
 	x := statusWrite{l, a, writer, was, is}
 	for _, i := range statusInvariants {
 		i.holds(x)

@@ -38,7 +38,7 @@ func TestAPodThatOnlyALiveListShowsIsDeletedIfItIsNotNeeded(t *testing.T) {
 				w.begin(c.job)
 				w.exitWith(1)
 				w.serveUntil("create pod")
-				w.Leave(w.Processes[0])
+				w.Stop(w.Processes[0])
 				c.happens(w)
 				w.start(0, 0)
 				next := w.process(1)

@@ -44,7 +44,7 @@ func TestPodsThatCameAndWentWhileTheWatchWasBroken(t *testing.T) {
 		p := w.process(0)
 		w.Work()
 		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
-		w.Bring(p.jobs, p.jobs.Behind(), false)
+		w.Deliver(p.jobs, p.jobs.Behind(), false)
 		for n := 0; len(w.pods.All()) > 0; n++ {
 			if n > 60 {
 				w.Fail("the suspended Job keeps its pods")
@@ -85,17 +85,17 @@ func TestAPodOfAnIndexThatAListBringsTogetherWithTheEndOfTheOneBeforeIsNotMadeAg
 		w.createJob(aJob().Indexed().Completions(1).BackoffLimitPerIndex(1).Obj())
 		w.start(0, 0)
 		w.Work()
-		w.Leave(w.Processes[0])
+		w.Stop(w.Processes[0])
 		first := w.podNames()[0]
 		w.start(0, 1) // Its list lacks the pod, so it creates another.
 		w.run(w.pod(first))
 		w.exit(w.pod(first), 1)
-		w.Rest()
-		w.Leave(w.Processes[0])
+		w.RunUntilIdle()
+		w.Stop(w.Processes[0])
 		// Its list has the first pod only. After the relist, its handlers get that pod without its finalizer before the other.
 		w.start(0, 2)
 		w.process(0).pods.Relist()
-		w.Rest()
+		w.RunUntilIdle()
 		if w.process(0).deeds.created > 0 {
 			w.Fail("index 0 gets another pod")
 		}

@@ -67,11 +67,11 @@ func (p *process) begin(w *world, lateJobs, latePods int) func(context.Context) 
 	listen(p.pods, p.knowledge.observePod, p.knowledge.observeDeletion)
 	p.pods.List(latePods)
 	if p.Number%2 == 0 {
-		p.pods.Tell(p.pods.Untold()) // The list of either kind may arrive first.
+		p.pods.Notify(p.pods.Undelivered()) // The list of either kind may arrive first.
 	}
-	p.jobs.List(min(lateJobs, w.jobs.Since(p.pods.Shown())))
-	p.jobs.Tell(p.jobs.Untold())
-	p.pods.Tell(p.pods.Untold())
+	p.jobs.List(min(lateJobs, w.jobs.Since(p.pods.CachedVersion())))
+	p.jobs.Notify(p.jobs.Undelivered())
+	p.pods.Notify(p.pods.Undelivered())
 	p.knowledge.settle()
 	return run
 }

@@ -38,7 +38,7 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 			why := play(t, func(w *world) {
 				w.createJob(aJob().Obj())
 				w.start(0, 0)
-				w.Rest()
+				w.RunUntilIdle()
 				first := w.podNames()[0]
 				w.run(w.pod(first))
 				w.exit(w.pod(first), 1)

@@ -10,24 +10,24 @@ import (
 
 // settle plays the rest of a history without faults, in which every pod succeeds. It expects the Job to finish.
 func (w *world) settle() {
-	w.Say("the faults are over")
+	w.Logf("the faults are over")
 	for _, p := range slices.Clone(w.Processes) {
-		w.Rest()
+		w.RunUntilIdle()
 		if len(w.Processes) > 1 {
-			w.Leave(p)
+			w.Stop(p)
 			w.Work()
 		}
 	}
 	w.Work()
-	if len(w.Processes) == 0 || w.Processes[0].Leaving() {
+	if len(w.Processes) == 0 || w.Processes[0].Stopping() {
 		w.start(0, 0)
 	}
 	w.resumeJob()
 	w.endOthers()
 	for n := 0; ; n++ {
-		w.Rest()
+		w.RunUntilIdle()
 		w.collectGarbage()
-		w.Rest()
+		w.RunUntilIdle()
 		if w.isDone() {
 			break
 		}
@@ -35,7 +35,7 @@ func (w *world) settle() {
 			w.Fail("the Job does not end")
 		}
 		w.finishPods()
-		w.Rest()
+		w.RunUntilIdle()
 		w.Pass(waits[min(n, len(waits)-1)])
 	}
 	w.expectIdle()

@@ -53,7 +53,7 @@ func (w *world) userActs(t *rapid.T) {
 		w.relabel(t)
 	case "disown":
 		p := w.drawLivingPod(t)
-		w.Say("a user takes the owner off pod %s", p.Name)
+		w.Logf("a user takes the owner off pod %s", p.Name)
 		w.pods.Change(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "other":
 		w.adoptByOther(t)
@@ -65,7 +65,7 @@ func (w *world) edit(t *rapid.T, what string, to any, edit func(*batchv1.Job)) {
 	if err := w.updateJob(j.Name, edit); err != nil {
 		t.Skip("not allowed")
 	}
-	w.Say("user sets %s to %v", what, to)
+	w.Logf("user sets %s to %v", what, to)
 }
 
 func (w *world) deleteTheJob(t *rapid.T) {
@@ -75,7 +75,7 @@ func (w *world) deleteTheJob(t *rapid.T) {
 	}
 	how := rapid.SampledFrom([]metav1.DeletionPropagation{metav1.DeletePropagationForeground,
 		metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan}).Draw(t, "how")
-	w.Say("user deletes the Job: %s", how)
+	w.Logf("user deletes the Job: %s", how)
 	w.deleteJob(j.Name, how)
 }
 
@@ -97,7 +97,7 @@ func (w *world) createJob(j *batchv1.Job) {
 	if err != nil {
 		w.Fail("the Job is not valid: %v", err)
 	}
-	w.Say("user creates a Job: %s", describeSpec(made))
+	w.Logf("user creates a Job: %s", describeSpec(made))
 }
 
 func (w *world) createOrphan(t *rapid.T) {
@@ -105,7 +105,7 @@ func (w *world) createOrphan(t *rapid.T) {
 		t.Skip("no orphan would match")
 	}
 	made := w.newOrphan()
-	w.Say("user creates pod %s, which the Job's selector matches", made.Name)
+	w.Logf("user creates pod %s, which the Job's selector matches", made.Name)
 }
 
 // newOrphan creates an orphan pod, which the selector of a Job with a manual selector matches.
@@ -120,7 +120,7 @@ func (w *world) newOrphan() *corev1.Pod {
 // relabel changes the labels of a pod so that the selector no longer matches it, or matches it again.
 func (w *world) relabel(t *rapid.T) {
 	p := w.drawLivingPod(t)
-	w.Say("a user changes the labels of pod %s", p.Name)
+	w.Logf("a user changes the labels of pod %s", p.Name)
 	w.pods.Change(p, func(p *corev1.Pod) {
 		for _, key := range []string{"app", batchv1.ControllerUidLabel} {
 			if value, has := p.Labels[key]; has {
@@ -139,7 +139,7 @@ func (w *world) adoptByOther(t *rapid.T) {
 	if len(p.OwnerReferences) > 0 {
 		t.Skip("not an orphan")
 	}
-	w.Say("another controller adopts pod %s", p.Name)
+	w.Logf("another controller adopts pod %s", p.Name)
 	w.pods.Change(p, func(p *corev1.Pod) {
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "other", UID: "other", Controller: ptr.To(true)}}
 	})

@@ -55,7 +55,7 @@ func newWorld(sw *simulated.World) *world {
 
 // play plays one history in a world of its own and returns how it failed, or nil.
 func play(t *testing.T, happens func(*world)) (why any) {
-	return simulated.Play(t, func(sw *simulated.World) { happens(newWorld(sw)) })
+	return simulated.Run(t, func(sw *simulated.World) { happens(newWorld(sw)) })
 }
 
 func (w *world) describe() string {
@@ -107,7 +107,7 @@ func (w *world) observeIdle() {
 }
 
 func (w *world) start(lateJobs, latePods int) {
-	w.Say("the lists of the next controller are late by %d and %d changes", lateJobs, latePods)
+	w.Logf("the lists of the next controller are late by %d and %d changes", lateJobs, latePods)
 	w.Start(func(sp *simulated.Process) func(context.Context) error {
 		p := newProcess(sp)
 		w.started = append(w.started, p)

@@ -71,7 +71,7 @@ func (w *world) userActs(t *rapid.T) {
 func (w *world) request(t *rapid.T) {
 	tag := fmt.Sprintf("m%d", len(w.ledger.requested))
 	at := rapid.IntRange(0, len(w.sj().Status.PendingExecutions)).Draw(t, "at")
-	w.Say("user asks for run %s, in place %d", tag, at)
+	w.Logf("user asks for run %s, in place %d", tag, at)
 	w.ledger.requested[tag] = true
 	if _, err := w.scheduledJobs.EditStatus(namespace, name, func(sj *stintv1.ScheduledJob) {
 		rest := append([]stintv1.Execution{{Tag: tag}}, sj.Status.PendingExecutions[at:]...)

@@ -33,7 +33,7 @@ func TestAnyHistory(t *testing.T) {
 func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
 	for what, statusFails := range map[string]bool{"the status lists it": false, "the status cannot be written": true} {
 		t.Run(what, func(t *testing.T) {
-			why := simulated.Play(t, func(sw *simulated.World) {
+			why := simulated.Run(t, func(sw *simulated.World) {
 				w := newWorld(sw)
 				w.create(scheduledJob("R//PT10S", spec{}))
 				w.start()
@@ -58,7 +58,7 @@ func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
 }
 
 func TestARunWhoseJobIsDeletedIsNotMadeAgainWhereTheStatusMayTellOfIt(t *testing.T) {
-	why := simulated.Play(t, func(sw *simulated.World) {
+	why := simulated.Run(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(scheduledJob("R1//PT10S", spec{}))
 		w.start()
@@ -79,7 +79,7 @@ func TestARunWhoseJobIsDeletedIsNotMadeAgainWhereTheStatusMayTellOfIt(t *testing
 }
 
 func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testing.T) {
-	why := simulated.Play(t, func(sw *simulated.World) {
+	why := simulated.Run(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(scheduledJob("R1//PT10S", spec{successful: 1}))
 		w.start()
@@ -88,8 +88,8 @@ func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testi
 		w.end(w.jobs.All()[0], 0)
 		w.Pass(time.Minute)
 		w.setSuspend(true) // Triggers a sync, which gets the Job live, as it is not cached.
-		scheduledJobs.Show(scheduledJobs.Behind())
-		scheduledJobs.Tell(scheduledJobs.Untold())
+		scheduledJobs.Deliver(scheduledJobs.Behind())
+		scheduledJobs.Notify(scheduledJobs.Undelivered())
 		for range 5 {
 			w.Pass(time.Second)
 			w.serveUntil("nothing")
@@ -97,8 +97,8 @@ func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testi
 		if s := w.sj().Status; s.ScheduleCount != 1 || len(s.RunningExecutions) > 0 {
 			w.Fail("the end of the run has not been noticed")
 		}
-		jobs.Show(1)
-		jobs.Tell(1)
+		jobs.Deliver(1)
+		jobs.Notify(1)
 		w.Pause()
 		w.serveUntil("nothing")
 		w.finishAll()
@@ -109,7 +109,7 @@ func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testi
 }
 
 func TestAJobThatThePreviousControllerWasCreatingIsFound(t *testing.T) {
-	why := simulated.Play(t, func(sw *simulated.World) {
+	why := simulated.Run(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(scheduledJob("R1//PT10S", spec{successful: 1, complete: 1}))
 		w.start()

@@ -22,7 +22,7 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 	} {
 		for how, meanwhile := range disturbances {
 			t.Run(timeSpec+", "+how, func(t *testing.T) {
-				why := simulated.Play(t, func(sw *simulated.World) {
+				why := simulated.Run(t, func(sw *simulated.World) {
 					w := newWorld(sw)
 					w.Pass(born)
 					w.create(scheduledJob(timeSpec, spec{keepAll: true, complete: 100}))
@@ -54,7 +54,7 @@ var disturbances = map[string]func(*world){
 		}
 	},
 	"replaced by another": func(w *world) {
-		w.Leave(w.Processes[0])
+		w.Stop(w.Processes[0])
 		w.Recover(w.start)
 	},
 }
@@ -65,19 +65,19 @@ func (w *world) expectRunAt(due time.Time, meanwhile func(*world)) {
 	if left := time.Until(due); left > 0 {
 		w.Pass(left / 2)
 		meanwhile(w)
-		w.Rest()
+		w.RunUntilIdle()
 		w.Pass(time.Until(due) - moment)
-		w.Rest()
+		w.RunUntilIdle()
 		if n := len(w.unfinished()); n != 0 {
 			w.Fail("%d runs before %s", n, due.UTC())
 		}
 		w.Pass(moment)
 	}
-	w.Rest()
+	w.RunUntilIdle()
 	running := w.unfinished()
 	if len(running) != 1 {
 		w.Fail("%d runs at %s", len(running), due.UTC())
 	}
 	w.end(running[0], 0)
-	w.Rest()
+	w.RunUntilIdle()
 }

@@ -79,7 +79,7 @@ func (w *world) create(sj *stintv1.ScheduledJob) {
 		w.Fail("the ScheduledJob is not valid: %v", err)
 	}
 	s := made.Spec
-	w.Say("user creates a ScheduledJob: %s skipOutdated=%t blockOnFailure=%t allowConcurrentRun=%t limits %d %d %d", s.Schedule.TimeSpec,
+	w.Logf("user creates a ScheduledJob: %s skipOutdated=%t blockOnFailure=%t allowConcurrentRun=%t limits %d %d %d", s.Schedule.TimeSpec,
 		*s.Schedule.SkipOutdated, *s.Schedule.BlockOnFailure, *s.AllowConcurrentRun,
 		*s.SuccessfulJobsHistoryLimit, *s.FailedJobsHistoryLimit, *s.CompletedExecutionsHistoryLimit)
 }
@@ -101,7 +101,7 @@ func (w *world) serveUntil(verb string) {
 
 // end ends a Job as a node and a Job controller do: first its pod terminates, then the Job finishes.
 func (w *world) end(j *batchv1.Job, code int32) {
-	w.Say("Job %s ends with %d", j.Name, code)
+	w.Logf("Job %s ends with %d", j.Name, code)
 	w.ledger.runs[j.Labels[stintv1.LabelJobTag]].code = code
 	kinds := []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
 	if code != 0 {
@@ -143,7 +143,7 @@ func (w *world) finishAll() {
 		w.setSuspend(false)
 	}
 	for range 2000 {
-		w.Rest()
+		w.RunUntilIdle()
 		running := w.unfinished()
 		if len(running) > 0 {
 			for _, j := range running {
@@ -174,7 +174,7 @@ func (w *world) unfinished() (list []*batchv1.Job) {
 }
 
 func (w *world) setSuspend(on bool) {
-	w.Say("user sets suspend to %t", on)
+	w.Logf("user sets suspend to %t", on)
 	if _, err := w.scheduledJobs.Update(namespace, name, func(sj *stintv1.ScheduledJob) { sj.Spec.Suspend = &on }); err != nil {
 		w.Fail("suspend: %v", err)
 	}
@@ -188,7 +188,7 @@ func (w *world) unblock() bool {
 	if !slices.ContainsFunc(w.sj().Status.Conditions, blocked) {
 		return false
 	}
-	w.Say("user resumes the schedule")
+	w.Logf("user resumes the schedule")
 	if _, err := w.scheduledJobs.EditStatus(namespace, name, func(sj *stintv1.ScheduledJob) {
 		sj.Status.Conditions = slices.DeleteFunc(sj.Status.Conditions, blocked)
 	}); err != nil {
