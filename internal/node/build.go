@@ -22,7 +22,7 @@ import (
 func (n *Node) build() {
 	n.pods, n.configUsers = &pods{byUID: map[types.UID]*pod{}}, &configUsers{}
 	n.Logs = podlogs.Of(n.Dir, n.pods, n.hasSynced)
-	n.logRetention = podlogs.NewRetention(n.Logs, podlogs.RetentionConfig{Jobs: n.Client.Jobs(), Limit: *n.KeepLogs, Frozen: n.Cordoned,
+	n.logRetention = podlogs.NewRetention(n.Logs, podlogs.RetentionConfig{Jobs: n.Client.Jobs(), Limit: *n.KeepLogs, Cordoned: n.Cordoned,
 		RemovalDelay: n.times.logRemovalDelay, StopTimeout: n.times.stopTimeout})
 	n.dirs = newPodDirs(n.Dir, n.Runtime, n.times.stopTimeout)
 	var manager *images.Manager
@@ -45,7 +45,7 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	n.scheduler = newScheduler(n.Allocatable, n.Cordoned, w.wake)
 	w.alarm, w.scheduler = n.alarm, n.scheduler
 	w.status = &statusManager{pods: w.client, node: w.node, scheduler: w.scheduler, alarm: w.alarm, events: w.events,
-		after: n.times.reportAfter, quiet: n.Cordoned}
+		after: n.times.reportAfter, cordoned: n.Cordoned}
 	facts := downward.Facts{NodeName: w.node, IP: ip, Allocatable: n.Allocatable}
 	configs := config.Reader{Client: n.Client}
 	w.containers = containers.NewMaker(containers.Config{

@@ -33,8 +33,8 @@ type statusManager struct {
 	events    podEvents
 	// after is reportAfter.
 	after time.Duration
-	// quiet: this node only ends pods, and does not report that others wait.
-	quiet bool
+	// cordoned: this node takes no new pods, and does not report that they wait.
+	cordoned bool
 }
 
 // report writes the status of a pod that has not terminated, once the stored one has been out of date for after, and
@@ -63,7 +63,7 @@ func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d l
 // reportWaiting reports once what a pod waits for.
 func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
 	reason, message := m.scheduler.explain(p.uid)
-	if message == "" || m.quiet || hasWaitReason(api, reason, message) {
+	if message == "" || m.cordoned || hasWaitReason(api, reason, message) {
 		return
 	}
 	if p.waitingSince.IsZero() {

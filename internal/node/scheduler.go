@@ -29,18 +29,18 @@ type scheduler struct {
 	taints  []corev1.Taint
 	// diskPressure is why the node has the taint of that name.
 	diskPressure string
-	// closed: no new pod may start, whatever it tolerates.
-	closed bool
+	// cordoned: no new pod may start, whatever it tolerates.
+	cordoned bool
 	// moved is when a pod last got its resources.
 	moved time.Time
 }
 
-func newScheduler(allocatable corev1.ResourceList, closed bool, wake func(...types.UID)) *scheduler {
+func newScheduler(allocatable corev1.ResourceList, cordoned bool, wake func(...types.UID)) *scheduler {
 	return &scheduler{
-		wake:    wake,
-		queue:   resources.NewQueue(resources.RequestFrom(allocatable)),
-		waiting: map[types.UID]*corev1.Pod{},
-		closed:  closed,
+		wake:     wake,
+		queue:    resources.NewQueue(resources.RequestFrom(allocatable)),
+		waiting:  map[types.UID]*corev1.Pod{},
+		cordoned: cordoned,
 	}
 }
 
@@ -126,7 +126,7 @@ func (s *scheduler) evictingTaint(pod *corev1.PodSpec) (first corev1.Taint, afte
 
 // admitWaiting reserves resources for the pods whose turn it is, and returns these pods. The caller holds s.mu.
 func (s *scheduler) admitWaiting() []types.UID {
-	if s.closed {
+	if s.cordoned {
 		return nil
 	}
 	admitted := s.queue.AdmitWaiting()

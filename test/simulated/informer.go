@@ -84,7 +84,7 @@ func (i *Informer[T]) LastSyncResourceVersion() string {
 }
 
 // List fills the store with the objects as they were so many changes ago, since a server may answer a list from its
-// cache. Tell then calls the handlers.
+// cache. Notify then calls the handlers.
 func (i *Informer[T]) List(late int) {
 	i.listed = true
 	i.skip(max(0, len(i.table.log)-late))
@@ -185,7 +185,7 @@ func (i *Informer[T]) Notify(n int) {
 	}
 }
 
-// Repeat calls the handlers again, with the next Tell, for all objects in the store, as a resync does.
+// Repeat calls the handlers again, with the next Notify, for all objects in the store, as a resync does.
 func (i *Informer[T]) Repeat() {
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
 		obj, _, _ := i.store.GetByKey(key)

@@ -12,7 +12,7 @@ const block = 4 << 10
 // trim removes the logs of the pods that terminated first until the others fit. It waits until all are counted, as it
 // cannot know the oldest before that.
 func (r *Retention) trim() {
-	if r.Frozen || !r.counted {
+	if r.Cordoned || !r.counted {
 		return
 	}
 	var until time.Time

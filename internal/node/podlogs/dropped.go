@@ -46,7 +46,7 @@ func writeDropped(dir string, t time.Time) error {
 
 // recordLimit updates the file if a limit of 0 was set or lifted since the last run.
 func (r *Retention) recordLimit() {
-	if r.Frozen {
+	if r.Cordoned {
 		return
 	}
 	r.dropped = readDropped(r.dir)

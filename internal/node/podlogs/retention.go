@@ -47,8 +47,8 @@ type RetentionConfig struct {
 	Jobs client.Resource[*batchv1.Job]
 	// Limit bounds the logs that are retained, in bytes; 0 retains none.
 	Limit int64
-	// Frozen: this node only ends pods, and does not know the limit.
-	Frozen bool
+	// Cordoned: this node takes no new pods, and does not know the limit.
+	Cordoned bool
 	// RemovalDelay is how long the logs of a deleted pod stay even without a Job, so that clients can read their last
 	// lines.
 	RemovalDelay time.Duration
@@ -74,7 +74,7 @@ func NewRetention(s *Store, c RetentionConfig) *Retention {
 // whose containers may exit later.
 func (r *Retention) PodDeleted(pod *corev1.Pod) {
 	folder := folderOf(pod.Namespace, pod.Name, pod.UID)
-	if owner, ok := ownerOf(pod); ok && (r.Limit > 0 || r.Frozen) {
+	if owner, ok := ownerOf(pod); ok && (r.Limit > 0 || r.Cordoned) {
 		r.queue.Add(task{folder: folder, owner: owner})
 		return
 	}
