@@ -50,7 +50,7 @@ var definedSteps = []kubectlStep{
 	{args: "apply --server-side --force-conflicts -f MANIFEST", want: "serverside-applied"},
 	{args: "diff -f MANIFEST", want: ""},
 	{args: "explain scheduledjob.spec.schedule.timeSpec", want: "R[n]/<start>/<duration>", awaited: true},
-	{args: "explain sj.status.pendingExecutions", want: "PendingExecutions wait to start", awaited: true},
+	{args: "explain sj.status.pendingExecutions", want: "PendingExecutions are runs that wait to", awaited: true},
 	{args: "get sj -o wide", want: "LAST SCHEDULE   LAST SUCCESS   BLOCKED   NEXT   AGE   CONTAINERS   IMAGES"},
 	{args: "patch sj report --subresource=status --type=merge -p {\"status\":{\"pendingExecutions\":[{\"tag\":\"now\"}]}}", want: "patched"},
 	{args: "get sj report -o jsonpath={.status.pendingExecutions[0].tag},{.spec.completedExecutionsHistoryLimit}", want: "now,20"},
