@@ -87,7 +87,7 @@ func scheduledJobsComeAndGo(t *testing.T, c *kube.Cluster) {
 		s.awaitStatus(t, name, "to run", completed(1))
 		s.kubectl(t, "delete", "customresourcedefinition", "scheduledjobs.stint.dev")
 		await.Until(t, "stint to miss ScheduledJobs", func() bool {
-			return strings.Count(p.log.String(), "does not know scheduledjobs") == i+2
+			return strings.Count(p.log.String(), "does not serve scheduledjobs") == i+2
 		})
 		s.create(t, newJob("beside-"+name, jobcontroller.ManagedBy))
 		s.awaitEnd(t, "beside-"+name)

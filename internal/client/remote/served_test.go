@@ -19,7 +19,7 @@ import (
 func TestOnlyAResponseShowsThatAKindIsKnown(t *testing.T) {
 	unknown := apierrors.NewNotFound(schema.GroupResource{}, "")
 	away, busy := syscall.ECONNREFUSED, apierrors.NewTooManyRequestsError("busy")
-	const known, notKnown = "The API server knows scheduledjobs now", "The API server does not know scheduledjobs: none run until it does"
+	const known, notKnown = "The API server serves scheduledjobs now", "The API server does not serve scheduledjobs: they are not managed until it does"
 	for sentence, c := range map[string]struct {
 		// answers are the server's responses, one by one. whenServed returns each except NotFound, and is called again.
 		answers []error
