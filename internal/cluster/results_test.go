@@ -42,9 +42,9 @@ func resultsOutlivePodsAndController(t *testing.T, c *kube.Cluster) {
 	n.create(t, newJob("before", jobcontroller.ManagedBy, size(3, 3)))
 	n.awaitEnd(t, "before")
 	n.exact(t, "before")
-	s.awaitLog(t, "Results of Jobs are not kept")
-	if told := strings.Count(s.log.String(), "Results of Jobs are not kept"); told != 1 {
-		t.Errorf("it was told %d times that there is no place for results", told)
+	s.awaitLog(t, "Results of Jobs are not stored")
+	if logged := strings.Count(s.log.String(), "Results of Jobs are not stored"); logged != 1 {
+		t.Errorf("it was logged %d times that results are not stored", logged)
 	}
 
 	if err := c.InstallCRD(t.Context(), resultSlicesCRD); err != nil {
