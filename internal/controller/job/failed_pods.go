@@ -20,7 +20,7 @@ func (c *Controller) observeFailedPodsLimit(job *batchv1.Job) {
 	}
 }
 
-// observeFirstFailure takes in that the status of a Job has failures from now on. The informer may have shown the failed pods
+// observeFirstFailure looks for failed pods once the status of a Job has failures. The informer may have shown the failed pods
 // before it, while the Job was not cached or had no failure to look for.
 func (c *Controller) observeFirstFailure(was, is *batchv1.Job) {
 	if was.Status.Failed == 0 && is.Status.Failed > 0 && c.podCache.limits(is.UID) && c.allFailedFound.Load() {

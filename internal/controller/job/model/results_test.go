@@ -20,7 +20,7 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 			w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
 			w.start(0, 0)
 		},
-		"by the next controller, which the status tells of no terminated pod": func(w *world) {
+		"by the next controller, whose status lists no terminated pod": func(w *world) {
 			w.serveUntil("update status of job")
 			w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
 			w.start(0, 0)
