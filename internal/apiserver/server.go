@@ -183,11 +183,11 @@ func (s *Server) serveInMemory(w http.ResponseWriter, req *http.Request) {
 func (s *Server) KubeconfigPath() string { return filepath.Join(s.config.DataDir, "kubeconfig") }
 
 func newStorages(st *store.Store, scheme *runtime.Scheme, codecs serializer.CodecFactory, resources []kinds.Resource) *storages {
-	versions := map[schema.GroupResource]schema.GroupVersion{}
+	all := map[schema.GroupResource]kinds.Resource{}
 	for _, r := range resources {
-		versions[schema.GroupResource{Group: r.Version.Group, Resource: r.Plural}] = r.Version
+		all[schema.GroupResource{Group: r.Version.Group, Resource: r.Plural}] = r
 	}
-	return &storages{store: st, scheme: scheme, codecs: codecs, versions: versions, made: map[schema.GroupResource]*store.Storage{}}
+	return &storages{store: st, scheme: scheme, codecs: codecs, kinds: all, made: map[schema.GroupResource]*store.Storage{}}
 }
 
 func (s *storages) close() {
