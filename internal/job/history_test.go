@@ -21,6 +21,7 @@ import (
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawJob(t))
+		w.terminatedLimit = rapid.IntRange(0, 3).Draw(t, "terminated pods limit")
 		t.Repeat(w.actions())
 		w.finish()
 	})

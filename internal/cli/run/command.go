@@ -7,6 +7,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/controllerflags"
 	"github.com/stint-dev/stint/internal/cli/embedded"
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/nodeflags"
@@ -25,6 +26,7 @@ type runFlags struct {
 	allocatable string
 	keepLogs    nodeflags.KeepLogs
 	maxPIDs     nodeflags.PodMaxPIDs
+	terminated  controllerflags.TerminatedPods
 	runtime     nodeflags.Runtime
 	imageGC     nodeflags.ImageGC
 }
@@ -72,6 +74,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	flags.StringVar(&f.allocatable, "allocatable", "", "what all pods together may request, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.Add(flags)
 	f.maxPIDs.Add(flags)
+	f.terminated.Add(flags)
 	f.runtime.Add(flags)
 	f.imageGC.Add(flags)
 	f.Add(flags)
@@ -120,7 +123,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
 		RuntimeClass: class, RuntimeAsked: f.runtime.Flag != "",
 		Start: embedded.Server(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
-			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs,
+			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, TerminatedPodGCThreshold: f.terminated.Threshold(),
 			RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC}),
 		Output: func() output.Output { return NewOutput(streams, f.format == "json", f.quiet) },
 	}, nil
