@@ -50,7 +50,12 @@ func (l *ledger) checkDecision(w *world, obs Observation, d Decision) {
 
 // checkDeletions checks that of the pods that lose their finalizer only the succeeded ones beyond the limit are deleted.
 func (l *ledger) checkDeletions(w *world, obs Observation, d Decision) {
-	left := obs.TerminatedPods + len(d.RemoveFinalizer) - len(d.DeleteCounted)
+	left := obs.TerminatedPods - len(d.DeleteCounted)
+	for _, p := range d.RemoveFinalizer {
+		if podstatus.IsTerminated(p) && p.DeletionTimestamp == nil {
+			left++
+		}
+	}
 	if len(d.DeleteCounted) > 0 && (obs.TerminatedPodsLimit == 0 || left < obs.TerminatedPodsLimit) {
 		w.t.Fatalf("%d pods are left with a limit of %d", left, obs.TerminatedPodsLimit)
 	}

@@ -3,6 +3,8 @@ package job
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // beyondTerminatedLimit returns those of the pods about to lose their finalizer that are deleted with it, as the Job has left
@@ -14,9 +16,10 @@ func beyondTerminatedLimit(v view, pods []*corev1.Pod) (beyond []*corev1.Pod) {
 	}
 	room := v.TerminatedPodsLimit - v.TerminatedPods
 	for _, p := range pods {
-		if room <= 0 && mayGoWithFinalizer(p) {
+		switch {
+		case room <= 0 && mayGoWithFinalizer(p):
 			beyond = append(beyond, p)
-		} else {
+		case podstatus.IsTerminated(p) && p.DeletionTimestamp == nil:
 			room--
 		}
 	}

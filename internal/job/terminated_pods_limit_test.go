@@ -28,6 +28,8 @@ func TestSucceededPodsBeyondTheLimitGoWithTheirFinalizer(t *testing.T) {
 		"a failed pod stays, and takes room": {many(), 2, 0, []*wrappers.PodWrapper{failed("a"), failed("b"), failed("c"), succeeded("d")},
 			[]string{"d"}},
 		"so does one with another finalizer": {many(), 1, 1, []*wrappers.PodWrapper{succeeded("a").Finalizers(batchv1.JobTrackingFinalizer, "example.com/f")}, nil},
+		"one that is deleted takes no room": {many().Condition(batchv1.JobSuccessCriteriaMet, "x"), 1, 0,
+			[]*wrappers.PodWrapper{aPod("a").Running().DeletionTimestamp(at(20)), succeeded("b")}, nil},
 		"one that is deleted goes anyway":    {many(), 1, 1, []*wrappers.PodWrapper{succeeded("a").DeletionTimestamp(at(20))}, nil},
 		"also of an indexed Job": {many().Indexed(), 1, 1, []*wrappers.PodWrapper{succeeded("a").Index(0)},
 			[]string{"a"}},
