@@ -50,7 +50,7 @@ func (l *ledger) checkDecision(w *world, obs Observation, d Decision) {
 
 // checkDeletions checks that of the pods that lose their finalizer only the succeeded ones beyond the limit are deleted.
 func (l *ledger) checkDeletions(w *world, obs Observation, d Decision) {
-	left := obs.TerminatedPods - len(d.DeleteCounted)
+	left := obs.TerminatedPods.Total - len(d.DeleteCounted)
 	for _, p := range d.RemoveFinalizer {
 		if podstatus.IsTerminated(p) && p.DeletionTimestamp == nil {
 			left++

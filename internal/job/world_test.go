@@ -36,6 +36,8 @@ type world struct {
 	faults bool
 	// terminatedLimit is Settings.TerminatedPodsLimit.
 	terminatedLimit int
+	// leftByAnother is how many terminated pods another Job has left.
+	leftByAnother int
 	// scaled is set once completions have changed.
 	scaled bool
 }
@@ -115,9 +117,11 @@ func (w *world) observation() Observation {
 			obs.FailedPods = append(obs.FailedPods, w.seen[uid])
 		}
 		if IsLeft(w.seen[uid]) {
-			obs.TerminatedPods++
+			obs.TerminatedPods.OfJob++
 		}
 	}
+	n := &obs.TerminatedPods
+	n.Most, n.Total = max(n.OfJob, w.leftByAnother), n.OfJob+w.leftByAnother
 	return obs
 }
 

@@ -27,10 +27,26 @@ func echoing(name string, completions int32) *batchv1.Job {
 	return j
 }
 
-// podWatch counts pods and writes to them, from a watch of all of them.
+// podWatch counts pods and their deletions, from a watch of all of them.
 type podWatch struct {
-	// there and most are how many pods exist now, and at most so far; writes and deletions count watch events.
-	there, most, writes, deletions atomic.Int32
+	// there and most are how many pods exist now, and at most so far.
+	there, most atomic.Int32
+	// withFinalizer are deletions by the write that removed the finalizer, alone those that were a write of their own.
+	withFinalizer, alone atomic.Int32
+}
+
+func (p *podWatch) observe(e watch.Event) {
+	switch e.Type {
+	case watch.Added:
+		p.most.Store(max(p.most.Load(), p.there.Add(1)))
+	case watch.Deleted:
+		p.there.Add(-1)
+		if len(e.Object.(*corev1.Pod).Finalizers) > 0 {
+			p.withFinalizer.Add(1)
+		} else {
+			p.alone.Add(1)
+		}
+	}
 }
 
 func watchPods(t *testing.T, c kubernetes.Interface) *podWatch {
@@ -43,14 +59,7 @@ func watchPods(t *testing.T, c kubernetes.Interface) *podWatch {
 	p := &podWatch{}
 	go func() {
 		for e := range w.ResultChan() {
-			p.writes.Add(1)
-			switch e.Type {
-			case watch.Added:
-				p.most.Store(max(p.most.Load(), p.there.Add(1)))
-			case watch.Deleted:
-				p.there.Add(-1)
-				p.deletions.Add(1)
-			}
+			p.observe(e)
 		}
 	}()
 	return p
@@ -103,12 +112,12 @@ func TestTerminatedPodsAreBoundedAndLeaveTheirResultsAndLogs(t *testing.T) {
 	if err != nil || big.Status.Succeeded != pods || big.Status.Failed != 0 || big.Status.CompletedIndexes != "0-299" {
 		t.Errorf("the status is %+v, %v", big.Status, err)
 	}
-	await.Until(t, "the watch shows all deletions", func() bool { return seen.deletions.Load() == pods-threshold })
-	t.Logf("at most %d pods, %d writes", seen.most.Load(), seen.writes.Load())
-	// Created, ended, and its finalizer removed: the deletion of a pod is the last of its writes and not another.
-	// A pod that runs longer than a moment costs one more.
-	if n := int(seen.writes.Load()); n > 4*pods {
-		t.Errorf("%d writes to %d pods", n, pods)
+	await.Until(t, "the watch shows all deletions", func() bool { return seen.there.Load() == threshold })
+	if n := seen.most.Load(); n > threshold+100 {
+		t.Errorf("there were %d pods", n)
+	}
+	if with, alone := seen.withFinalizer.Load(), seen.alone.Load(); with != pods-threshold || alone != 0 {
+		t.Errorf("%d pods were deleted with their finalizer and %d later, want %d and none", with, alone, pods-threshold)
 	}
 	results := get(t, c, "big", "results", "", "")
 	if n := strings.Count(results, `"phase":"Succeeded"`); n != pods {
@@ -131,6 +140,7 @@ func TestTerminatedPodsAreBoundedAndLeaveTheirResultsAndLogs(t *testing.T) {
 	if n := terminatedPods(t, c, "small"); n != 20 {
 		t.Errorf("%d pods of the later Job are left, want 20", n)
 	}
+	await.Until(t, "the watch shows their deletion", func() bool { return seen.alone.Load() == 20 })
 }
 
 func TestWithoutAThresholdAllTerminatedPodsStay(t *testing.T) {

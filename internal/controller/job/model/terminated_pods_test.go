@@ -26,7 +26,7 @@ func (x podWrite) isSurplusSuccess() {
 	for uid, f := range x.fates {
 		// Another client may have deleted it since the process decided, and a finalizer may stay if its removal fails.
 		there := !f.gone || f.deletedBy != x.by && x.by.knowledge.mayExist(uid)
-		if uid != x.was.UID && there && f.owner == j.UID && ended(f.last) {
+		if uid != x.was.UID && there && ended(f.last) {
 			others++
 		}
 	}
