@@ -264,6 +264,7 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 	changed, err := c.client.Pods().Modify(context.WithoutCancel(ctx), p, change)
 	if apierrors.IsNotFound(err) {
 		c.podCache.Gone(p.UID)
+		c.left.remove(job.UID, p.UID)
 		return nil
 	}
 	if err != nil {
