@@ -9,6 +9,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/podstatus"
@@ -90,6 +94,42 @@ func TestANodeThatIsRegisteredAnewKeepsItsPods(t *testing.T) {
 	}
 	w.pod("lost", on(goes))
 	w.deleteNode(goes)
+	w.after("the pod without its node is deleted", func() bool { return w.get("lost") == nil })
+	if p := w.get("kept"); p == nil || p.Status.Phase != corev1.PodPending {
+		t.Errorf("the pod is %+v", p)
+	}
+}
+
+// lateNodes are the real nodes, with an informer that shows none but one.
+type lateNodes struct {
+	client.Interface
+	client.Resource[*corev1.Node]
+	informer cache.SharedIndexInformer
+}
+
+func (l *lateNodes) Nodes() client.Resource[*corev1.Node] { return l }
+func (l *lateNodes) Informer() cache.SharedIndexInformer  { return l.informer }
+
+// listFirst is for an informer that begins with a list, and not with a watch that sends all objects.
+type listFirst struct{ *cache.ListWatch }
+
+func (listFirst) IsWatchListSemanticsUnSupported() bool { return true }
+
+func TestANodeThatIsNotCachedKeepsItsPods(t *testing.T) {
+	w := open(t, 0)
+	cached, exists := w.node(), w.node()
+	shown := cache.NewSharedIndexInformer(listFirst{&cache.ListWatch{
+		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+			return &corev1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []corev1.Node{*cached}}, nil
+		},
+		WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+	}}, &corev1.Node{}, 0, nil)
+	go shown.Run(t.Context().Done())
+	w.collect(&lateNodes{Interface: w, Resource: w.Nodes(), informer: shown})
+	gone := w.node()
+	w.deleteNode(gone)
+	w.pod("kept", on(exists))
+	w.pod("lost", on(gone))
 	w.after("the pod without its node is deleted", func() bool { return w.get("lost") == nil })
 	if p := w.get("kept"); p == nil || p.Status.Phase != corev1.PodPending {
 		t.Errorf("the pod is %+v", p)

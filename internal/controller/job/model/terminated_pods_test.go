@@ -119,6 +119,24 @@ func TestAPodThatGoesWithItsFinalizerIsCountedOnceWhereverTheControllerDies(t *t
 	}
 }
 
+func TestAPodThatIsGoneTakesNoRoom(t *testing.T) {
+	mustPlay(t, func(w *world) {
+		w.terminatedLimit = 1
+		w.begin(aJob().Completions(2).Parallelism(1))
+		w.exitWith(0)
+		w.serveUntil("modify pod")
+		p := w.pod(w.Waiting()[0].Name)
+		w.pods.Change(p, func(p *corev1.Pod) { p.Finalizers = nil })
+		w.deletePod(w.pod(p.Name), 0)
+		w.process(0).pods.Deliver(2) // The informer shows that it is gone before the answer does.
+		w.process(0).pods.Notify(2)
+		w.settle()
+		if n := w.terminated(); n != 1 {
+			w.Fail("%d pods are left, want 1", n)
+		}
+	})
+}
+
 // The next decision sees the finalizer.
 func TestAPodThatGetsAnotherFinalizerMeanwhileStays(t *testing.T) {
 	mustPlay(t, func(w *world) {
