@@ -97,6 +97,9 @@ type DeleteOptions struct {
 	GracePeriodSeconds *int64
 	// Propagation decides whether dependents are deleted or orphaned; empty is the server's default.
 	Propagation metav1.DeletionPropagation
+	// LastFinalizer is removed with the object, in one write. If it is not the only finalizer, the deletion fails with a
+	// conflict. Only a client in process can do this.
+	LastFinalizer string
 	// Unchanged makes the deletion fail with a conflict if the object's resource version is not obj's.
 	Unchanged bool
 }

@@ -39,6 +39,8 @@ type Decision struct {
 	// RemoveFinalizer are pods that lose the tracking finalizer, as the next status accounts for them (or the persisted
 	// one, if there is nothing to store). FinalizersToRemove leaves out those that Outcome excludes.
 	RemoveFinalizer []*corev1.Pod
+	// DeleteCounted are pods of RemoveFinalizer that are not to stay: the write that removes the finalizer deletes them.
+	DeleteCounted []*corev1.Pod
 	// Events are about changes in the next status; record them once it is stored.
 	Events []Event
 	// Counts are increments for metrics, under the same condition.

@@ -21,6 +21,8 @@ import (
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawJob(t))
+		w.terminatedLimit = rapid.IntRange(0, 3).Draw(t, "terminated pods limit")
+		w.leftByAnother = rapid.IntRange(0, 2).Draw(t, "left by another Job")
 		t.Repeat(w.actions())
 		w.finish()
 	})

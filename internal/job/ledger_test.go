@@ -38,12 +38,31 @@ func (l *ledger) checkDecision(w *world, obs Observation, d Decision) {
 		w.t.Fatalf("both creates %d and removes %d pods", len(d.Create), len(d.DeleteWithoutCounting)+len(d.Delete))
 	}
 	l.checkCreations(w, obs, d)
+	l.checkDeletions(w, obs, d)
 	shuffled := obs
 	shuffled.Pods = slices.Clone(obs.Pods)
 	slices.Reverse(shuffled.Pods)
 	if other := Decide(shuffled); !reflect.DeepEqual(d, other) {
 		w.t.Fatalf("the order of pods changes the decision:\n%s",
 			cmp.Diff(d, other, cmp.AllowUnexported(Decision{}), cmpopts.EquateEmpty()))
+	}
+}
+
+// checkDeletions checks that of the pods that lose their finalizer only the succeeded ones beyond the limit are deleted.
+func (l *ledger) checkDeletions(w *world, obs Observation, d Decision) {
+	left := obs.TerminatedPods.Total - len(d.DeleteCounted)
+	for _, p := range d.RemoveFinalizer {
+		if podstatus.IsTerminated(p) && p.DeletionTimestamp == nil {
+			left++
+		}
+	}
+	if len(d.DeleteCounted) > 0 && (obs.TerminatedPodsLimit == 0 || left < obs.TerminatedPodsLimit) {
+		w.t.Fatalf("%d pods are left with a limit of %d", left, obs.TerminatedPodsLimit)
+	}
+	for _, p := range d.DeleteCounted {
+		if !slices.Contains(d.RemoveFinalizer, p) || p.Status.Phase != corev1.PodSucceeded || len(p.Finalizers) > 1 {
+			w.t.Fatalf("pod %s (%s) with the finalizers %v is deleted", p.UID, p.Status.Phase, p.Finalizers)
+		}
 	}
 }
 

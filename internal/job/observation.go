@@ -34,6 +34,8 @@ type Observation struct {
 	Dependencies []Dependency
 	// FailedPods are pods that are counted as failed and still exist. They are needed only if their number is limited.
 	FailedPods []*corev1.Pod
+	// TerminatedPods are needed only if their number is limited, and may be a little out of date.
+	TerminatedPods TerminatedPods
 	// CreateFailure is set while the API server refuses the Job's pods.
 	CreateFailure *CreateFailure
 	Settings
@@ -67,6 +69,9 @@ type Settings struct {
 	MaxPodCreateDelete int
 	// FailedPodsLimit bounds the failed pods that are kept of a Job without that annotation; nil keeps all.
 	FailedPodsLimit *int
+	// TerminatedPodsLimit is about how many terminated pods the Jobs leave together. Pods that succeed beyond it are deleted with
+	// their finalizer. 0 keeps all.
+	TerminatedPodsLimit int
 	// QueuedPodsAreNotPending is set if the nodes queue pods until resources are free. Pending timeouts then do not run
 	// while a pod is queued, unless the annotation PendingTimeoutIncludesQueueing says so.
 	QueuedPodsAreNotPending bool

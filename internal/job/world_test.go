@@ -34,6 +34,10 @@ type world struct {
 	ledger  ledger
 	// faults is set while writes may fail.
 	faults bool
+	// terminatedLimit is Settings.TerminatedPodsLimit.
+	terminatedLimit int
+	// leftByAnother is how many terminated pods another Job has left.
+	leftByAnother int
 	// scaled is set once completions have changed.
 	scaled bool
 }
@@ -106,13 +110,18 @@ func (w *world) change(uid types.UID, change func(*corev1.Pod)) {
 func (w *world) observation() Observation {
 	obs := Observation{Job: w.seenJob, Now: w.now, InFlight: InFlight{w.flight.Deleted.Clone(), w.flight.FinalizerRemoved.Clone()},
 		History: w.history, Settings: DefaultSettings()}
-	obs.MaxUncountedPods, obs.MaxPodCreateDelete = listLimit, 4
+	obs.MaxUncountedPods, obs.MaxPodCreateDelete, obs.TerminatedPodsLimit = listLimit, 4, w.terminatedLimit
 	for _, uid := range slices.Sorted(maps.Keys(w.seen)) {
 		obs.Pods = append(obs.Pods, w.seen[uid])
 		if CountedAsFailed(w.seen[uid]) {
 			obs.FailedPods = append(obs.FailedPods, w.seen[uid])
 		}
+		if IsLeft(w.seen[uid]) {
+			obs.TerminatedPods.OfJob++
+		}
 	}
+	n := &obs.TerminatedPods
+	n.Most, n.Total = max(n.OfJob, w.leftByAnother), n.OfJob+w.leftByAnother
 	return obs
 }
 
@@ -173,6 +182,9 @@ func (w *world) apply(d Decision, crash int) {
 		if !w.fails("remove finalizer") {
 			w.ledger.checkFinalizerRemoval(w, p)
 			w.removeFinalizer(p)
+			if slices.Contains(d.DeleteCounted, p) {
+				w.vanish(p)
+			}
 		}
 	}
 	for _, p := range d.DeleteFailed {
@@ -210,6 +222,12 @@ func (w *world) removeFinalizer(p *corev1.Pod) {
 	}
 	w.flight.FinalizerRemoved.Insert(p.UID)
 	w.history.Add(p)
+}
+
+// vanish removes a pod that has lost its finalizer in the same write.
+func (w *world) vanish(p *corev1.Pod) {
+	delete(w.pods, p.UID)
+	w.show(p.UID)
 }
 
 // store writes the status unless another client changed the Job or the write gets lost; it reports whether the controller

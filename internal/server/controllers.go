@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/internal/controller/podgc"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/controller/ttl"
 	"github.com/stint-dev/stint/internal/events"
@@ -22,10 +25,12 @@ const (
 	garbageCollector       = "garbage-collector"
 	namespaceController    = "namespace"
 	ttlController          = "ttl-after-finished"
+	podGarbageCollector    = "pod-garbage-collector"
 )
 
 // Controllers are the valid names in Options.Controllers.
-var Controllers = []string{jobController, cronJobController, scheduledJobController, garbageCollector, namespaceController, ttlController}
+var Controllers = []string{jobController, cronJobController, scheduledJobController, garbageCollector, namespaceController, ttlController,
+	podGarbageCollector}
 
 // ConcurrentJobSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
 const ConcurrentJobSyncs = 16
@@ -43,6 +48,9 @@ func controllers(c client.Interface, w *events.Writer, o Options) []service {
 	o.Job.QueuedPodsAreNotPending = true
 	o.ScheduledJob.ConcurrentSyncs = cmp.Or(o.ScheduledJob.ConcurrentSyncs, ConcurrentScheduledJobSyncs)
 	o.CronJob.ConcurrentSyncs = cmp.Or(o.CronJob.ConcurrentSyncs, ConcurrentCronJobSyncs)
+	if o.runs(podGarbageCollector) {
+		o.Job.TerminatedPodsLimit = max(0, o.terminatedPods())
+	}
 	made := map[string]func() service{
 		jobController: func() service { return job.New(c, w.Recorder("job-controller"), o.Job) },
 		cronJobController: func() service {
@@ -56,20 +64,32 @@ func controllers(c client.Interface, w *events.Writer, o Options) []service {
 		ttlController: func() service {
 			return ttl.New(c, ttl.Options{Registerer: o.Job.Registerer})
 		},
+		podGarbageCollector: func() service {
+			return podgc.New(c, podgc.Options{Threshold: o.terminatedPods(), Registerer: o.Job.Registerer})
+		},
 	}
 	var services []service
 	for _, name := range Controllers {
-		if o.Controllers == nil || slices.Contains(o.Controllers, name) {
+		if o.runs(name) {
 			services = append(services, made[name]())
 		}
 	}
 	return services
 }
 
+// runs reports whether a controller is chosen.
+func (o Options) runs(controller string) bool {
+	return o.Controllers == nil || slices.Contains(o.Controllers, controller)
+}
+
+// terminatedPods returns how many terminated pods are kept, 0 or less for all.
+func (o Options) terminatedPods() int {
+	return ptr.Deref(o.TerminatedPodGCThreshold, podgc.DefaultThreshold)
+}
+
 // jobOptions returns the settings of the Job controller that explanations of Jobs need.
 func (o Options) jobOptions() apiserver.JobOptions {
 	o.Job.QueuedPodsAreNotPending = true
 	settings := o.Job.Settings()
-	runs := o.Controllers == nil || slices.Contains(o.Controllers, jobController)
-	return apiserver.JobOptions{Settings: &settings, NoController: o.ReadOnly || !runs}
+	return apiserver.JobOptions{Settings: &settings, NoController: o.ReadOnly || !o.runs(jobController)}
 }

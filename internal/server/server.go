@@ -56,6 +56,9 @@ type Options struct {
 	PodMaxPIDs int64
 	// Controllers are the names of the controllers to run; nil is all.
 	Controllers []string
+	// TerminatedPodGCThreshold is how many terminated pods are kept before the oldest are deleted; nil is
+	// podgc.DefaultThreshold, 0 or less keeps all.
+	TerminatedPodGCThreshold *int
 	// Job tunes the Job controller.
 	Job job.Options
 	// CronJob tunes the CronJob controller.

@@ -27,7 +27,7 @@ var counting = []fault{
 		wrong: "Finalizers are removed before the status is stored that lists their pods.",
 		file:  "internal/controller/job/apply.go",
 		old:   "	recorded := c.results.StartRecording(ctx, job, pods)\n",
-		new:   "	recorded := c.results.StartRecording(ctx, job, pods)\n	_, _ = c.removeFinalizers(ctx, job, pods)\n",
+		new:   "	recorded := c.results.StartRecording(ctx, job, pods)\n	_, _ = c.removeFinalizers(ctx, job, pods, nil)\n",
 		tests: "./internal/controller/job/model",
 	},
 	{

@@ -195,6 +195,9 @@ func (x *Table[T]) Delete(namespace, name string, uid types.UID, o client.Delete
 	if uid != "" && was.GetUID() != uid {
 		return apierrors.NewConflict(x.resource(), name, errors.New("the UID is "+string(was.GetUID())))
 	}
+	if o.LastFinalizer != "" {
+		return x.deleteFinalized(was, o.LastFinalizer)
+	}
 	is := was.DeepCopyObject().(T)
 	switch o.Propagation {
 	case metav1.DeletePropagationForeground:
@@ -213,6 +216,28 @@ func (x *Table[T]) Delete(namespace, name string, uid types.UID, o client.Delete
 	return nil
 }
 
+// deleteFinalized removes an object whose only finalizer is this one. As on a real server, watches then show the object with
+// it and without a deletion timestamp.
+func (x *Table[T]) deleteFinalized(was T, finalizer string) error {
+	if !slices.Equal(was.GetFinalizers(), []string{finalizer}) {
+		return apierrors.NewConflict(x.resource(), was.GetName(), fmt.Errorf("its finalizers are %v", was.GetFinalizers()))
+	}
+	x.server.version++
+	x.remove(was, was.DeepCopyObject().(T))
+	return nil
+}
+
+// remove removes an object. Watches show last, its last state.
+func (x *Table[T]) remove(was, last T) {
+	var none T
+	last.SetResourceVersion(x.text(x.server.version))
+	delete(x.objects, keyOf(last.GetNamespace(), last.GetName()))
+	x.log = append(x.log, change[T]{version: x.server.version, was: last})
+	if x.Wrote != nil {
+		x.Wrote(was, none)
+	}
+}
+
 // grace is how many seconds an object has to end before it is removed.
 func (x *Table[T]) grace(o T, asked *int64) int64 {
 	if x.kind.CheckGracefulDelete == nil {
@@ -226,19 +251,14 @@ func (x *Table[T]) grace(o T, asked *int64) int64 {
 // put stores the new state of an object. An object that is being deleted is removed once it has no finalizer and no
 // grace period left.
 func (x *Table[T]) put(was, is T) {
-	var none T
 	x.server.version++
-	version := x.server.version
-	is.SetResourceVersion(x.text(version))
-	key := keyOf(is.GetNamespace(), is.GetName())
 	if is.GetDeletionTimestamp() != nil && len(is.GetFinalizers()) == 0 && ptr.Deref(is.GetDeletionGracePeriodSeconds(), 0) == 0 {
-		delete(x.objects, key)
-		x.log = append(x.log, change[T]{version: version, was: is})
-		is = none
-	} else {
-		x.objects[key] = is
-		x.log = append(x.log, change[T]{version, was, is, true})
+		x.remove(was, is)
+		return
 	}
+	is.SetResourceVersion(x.text(x.server.version))
+	x.objects[keyOf(is.GetNamespace(), is.GetName())] = is
+	x.log = append(x.log, change[T]{x.server.version, was, is, true})
 	if x.Wrote != nil {
 		x.Wrote(was, is)
 	}

@@ -53,6 +53,9 @@ func (k *kind) create(ctx context.Context, obj client.Object) (client.Object, er
 }
 
 func (k *kind) delete(ctx context.Context, obj client.Object, opts client.DeleteOptions) error {
+	if opts.LastFinalizer != "" {
+		return k.deleteFinalized(ctx, obj, opts.LastFinalizer)
+	}
 	uid := obj.GetUID()
 	options := &metav1.DeleteOptions{GracePeriodSeconds: opts.GracePeriodSeconds}
 	if uid != "" {

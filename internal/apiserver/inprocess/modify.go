@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -91,7 +90,11 @@ func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.
 	}
 	err = k.Storage.Direct.GuaranteedUpdate(ctx, key, out, false, preconditions, try, k.newest(ctx, key, observed))
 	if errors.Is(err, errLastFinalizerRemoved) {
-		return observed, k.remove(ctx, key, preconditions)
+		err = k.remove(ctx, key, preconditions, storage.ValidateAllObjectFunc)
+		if storage.IsNotFound(err) {
+			err = nil
+		}
+		return observed, err
 	}
 	if err != nil {
 		return nil, err
@@ -130,17 +133,4 @@ func (k *kind) ttl(obj runtime.Object, res storage.ResponseMeta) (*uint64, error
 	}
 	ttl, err := k.Store.TTLFunc(obj, uint64(max(res.TTL, 0)), true)
 	return &ttl, err
-}
-
-// remove deletes an object without finalizers. It is no error if the object no longer exists.
-func (k *kind) remove(ctx context.Context, key string, preconditions *storage.Preconditions) error {
-	deleted := k.Store.NewFunc()
-	err := k.Store.Storage.Delete(ctx, key, deleted, preconditions, storage.ValidateAllObjectFunc, false, nil, storage.DeleteOptions{})
-	if storage.IsNotFound(err) {
-		return nil
-	}
-	if err == nil && k.Store.AfterDelete != nil {
-		k.Store.AfterDelete(deleted, &metav1.DeleteOptions{})
-	}
-	return err
 }

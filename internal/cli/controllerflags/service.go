@@ -1,4 +1,4 @@
-// Package controllerflags has the flags of the commands that run controllers: stint server and stint controller.
+// Package controllerflags has the flags of the commands that run controllers: stint server, stint controller and stint run.
 package controllerflags
 
 import (

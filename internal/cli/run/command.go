@@ -7,6 +7,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/controllerflags"
 	"github.com/stint-dev/stint/internal/cli/embedded"
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/nodeflags"
@@ -26,6 +27,7 @@ type runFlags struct {
 	keepLogs    nodeflags.KeepLogs
 	memory      nodeflags.MemoryLimit
 	maxPIDs     nodeflags.PodMaxPIDs
+	terminated  controllerflags.TerminatedPods
 	runtime     nodeflags.Runtime
 	imageGC     nodeflags.ImageGC
 }
@@ -74,6 +76,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	f.keepLogs.Add(flags)
 	f.memory.Add(flags)
 	f.maxPIDs.Add(flags)
+	f.terminated.Add(flags)
 	f.runtime.Add(flags)
 	f.imageGC.Add(flags)
 	f.Add(flags)
@@ -127,7 +130,8 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 		RuntimeClass: class, RuntimeAsked: f.runtime.Flag != "",
 		Start: embedded.Server(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
 			Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, PodMaxPIDs: maxPIDs,
-			RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC}),
+			TerminatedPodGCThreshold: f.terminated.Threshold(),
+			RuntimeClass:             class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC}),
 		Output: func() output.Output { return NewOutput(streams, f.format == "json", f.quiet) },
 	}, nil
 }

@@ -45,6 +45,7 @@ type serverFlags struct {
 	service     controllerflags.Service
 	job         controllerflags.Job
 	schedules   controllerflags.Schedules
+	terminated  controllerflags.TerminatedPods
 }
 
 // NewCommand returns the command stint server.
@@ -93,6 +94,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 		SyncBatchPeriod: serverSyncBatchPeriod,
 	})
 	f.schedules.Add(flags, server.ConcurrentCronJobSyncs, server.ConcurrentScheduledJobSyncs)
+	f.terminated.Add(flags)
 }
 
 func (f *serverFlags) options() (server.Options, error) {
@@ -147,7 +149,7 @@ func (f *serverFlags) options() (server.Options, error) {
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.MetricsListen, Node: true,
 		Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
-		Controllers: f.service.Controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
+		Controllers: f.service.Controllers, TerminatedPodGCThreshold: f.terminated.Threshold(), Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once, which does not damage the store.

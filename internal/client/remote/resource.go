@@ -156,6 +156,9 @@ func (r *resource[T]) isDeleted(ctx context.Context, observed T) bool {
 }
 
 func (r *resource[T]) Delete(ctx context.Context, obj T, opts client.DeleteOptions) error {
+	if opts.LastFinalizer != "" {
+		return fmt.Errorf("deleting %s %s: a cluster removes the finalizer %s in a write of its own", r.Kind, obj.GetName(), opts.LastFinalizer)
+	}
 	uid, version := obj.GetUID(), obj.GetResourceVersion()
 	options := &metav1.DeleteOptions{GracePeriodSeconds: opts.GracePeriodSeconds, Preconditions: &metav1.Preconditions{}}
 	if uid != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // maxPodWrites bounds the writes to pods of one Job that are under way at the same time.
@@ -54,7 +55,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 	var removed []*corev1.Pod
 	err := recorded(true)
 	if err == nil {
-		removed, err = c.removeFinalizers(ctx, job, pods)
+		removed, err = c.removeFinalizers(ctx, job, pods, d.DeleteCounted)
 	}
 	if err == nil {
 		err = c.results.Prune(ctx, job)
@@ -185,16 +186,21 @@ func (c *Controller) postpone(job *batchv1.Job, urgency core.WriteUrgency) bool 
 }
 
 // removeFinalizers removes the finalizers of pods that the stored status lists and whose results are kept, and returns the
-// pods that have lost theirs. They move to the counters a little later.
-func (c *Controller) removeFinalizers(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (removed []*corev1.Pod, err error) {
+// pods that have lost theirs. They move to the counters a little later. Those that are also among deleted are deleted.
+func (c *Controller) removeFinalizers(ctx context.Context, job *batchv1.Job, pods, deleted []*corev1.Pod) (removed []*corev1.Pod, err error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
 	c.podCache.record(job.UID, pods)
 	c.postpone(job, core.Deferrable)
+	goes := sets.New(deleted...)
 	var mu sync.Mutex
 	err = c.each(ctx, pods, func(p *corev1.Pod) error {
-		if err := c.removeFinalizer(ctx, job, p); err != nil {
+		remove := c.removeFinalizer
+		if goes.Has(p) {
+			remove = c.deleteCounted
+		}
+		if err := remove(ctx, job, p); err != nil {
 			return err
 		}
 		mu.Lock()
@@ -228,7 +234,13 @@ func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *c
 	if !core.HasFinalizer(p) {
 		return nil
 	}
+	if podstatus.IsTerminated(p) {
+		c.left.add(job.UID, p.UID)
+	}
 	err := c.modify(ctx, job, p, core.RemoveFinalizer)
+	if err != nil {
+		c.left.remove(job.UID, p.UID)
+	}
 	if err == nil {
 		// The answer to the removal of the last finalizer of a deleted pod may still show it.
 		c.podCache.observeFinalizerRemoved(p.UID)
@@ -236,11 +248,23 @@ func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *c
 	return err
 }
 
+// deleteCounted deletes a pod in the write that removes its finalizer.
+func (c *Controller) deleteCounted(ctx context.Context, _ *batchv1.Job, p *corev1.Pod) error {
+	err := c.client.Pods().Delete(context.WithoutCancel(ctx), p, client.DeleteOptions{LastFinalizer: batchv1.JobTrackingFinalizer})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting pod %s/%s, which is counted: %w", p.Namespace, p.Name, err)
+	}
+	c.podCache.Gone(p.UID)
+	c.metrics.succeededPodsRemoved.Inc()
+	return nil
+}
+
 // modify changes a pod and observes the answer.
 func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod, change func(*corev1.Pod)) error {
 	changed, err := c.client.Pods().Modify(context.WithoutCancel(ctx), p, change)
 	if apierrors.IsNotFound(err) {
 		c.podCache.Gone(p.UID)
+		c.left.remove(job.UID, p.UID)
 		return nil
 	}
 	if err != nil {

@@ -43,6 +43,7 @@ type Controller struct {
 	selectorIndex   *selectorIndex
 	dependencyIndex *dependencyIndex
 	results         *resultslice.Store
+	left            *leftPods
 	// gone has the UIDs of deleted Jobs.
 	gone *lru.Cache
 
@@ -59,7 +60,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 		client: c, recorder: recorder, options: o,
 		jobInformer: c.Jobs().Informer(), podInformer: c.Pods().Informer(),
 		selectorIndex: newSelectorIndex(), dependencyIndex: newDependencyIndex(), gone: lru.New(deletedJobCacheSize),
-		loop: loop.New("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
+		left: newLeftPods(o.TerminatedPodsLimit), loop: loop.New("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
 	jc.podCache = newPodCache(jc.selectorIndex.matches, o.Clock)
 	jc.jobs = loop.NewParents[*batchv1.Job, jobState](jc.loop, "Job", c.Jobs(), jc.podCache)

@@ -65,10 +65,12 @@ func (c *Controller) jobGone(job *batchv1.Job) {
 	}
 	c.jobs.Forget(job)
 	c.results.Forget(job.UID)
+	c.left.forget(job.UID)
 }
 
 func (c *Controller) podHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *corev1.Pod) {
+		c.left.observe(was, is)
 		switch {
 		case is == nil:
 			c.podGone(was)

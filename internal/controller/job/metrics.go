@@ -24,8 +24,9 @@ type metrics struct {
 	externalJobs    *prometheus.CounterVec
 	// failedPodsRemoved is no metric of kube-controller-manager.
 	failedPodsRemoved prometheus.Counter
-	// resultsLost is none either.
-	resultsLost prometheus.Counter
+	// succeededPodsRemoved and resultsLost are none either.
+	succeededPodsRemoved prometheus.Counter
+	resultsLost          prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -49,6 +50,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		externalJobs: counter("jobs_by_external_controller_total", "Jobs left to another controller.", "controller_name"),
 		failedPodsRemoved: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "stint", Name: "job_failed_pods_removed_total",
 			Help: "Failed pods that were deleted as their Job keeps no more of them."}),
+		succeededPodsRemoved: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "stint", Name: "job_succeeded_pods_removed_total",
+			Help: "Succeeded pods that were deleted once they were counted, as there are enough terminated ones."}),
 		resultsLost: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "stint", Name: "job_results_lost_total",
 			Help: "Pods whose result was not kept, as the API server does not take ResultSlices."}),
 	}
@@ -58,7 +61,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, errors.Join(r.Register(m.syncSeconds), r.Register(m.syncs), r.Register(m.jobsFinished),
 		r.Register(m.podsFinished), r.Register(m.podsCreated), r.Register(m.indexesFinished),
 		r.Register(m.policyActions), r.Register(m.finalizers), r.Register(m.externalJobs),
-		r.Register(m.failedPodsRemoved), r.Register(m.resultsLost))
+		r.Register(m.failedPodsRemoved), r.Register(m.succeededPodsRemoved), r.Register(m.resultsLost))
 }
 
 // synced counts one sync of a Job.

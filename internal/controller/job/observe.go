@@ -16,7 +16,7 @@ import (
 // observe gathers all that the next decision about job depends on.
 func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observation, error) {
 	obs := core.Observation{
-		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(),
+		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(), TerminatedPods: c.left.count(job.UID),
 	}
 	var err error
 	if obs.Dependencies, err = c.dependencies(ctx, job); err != nil {

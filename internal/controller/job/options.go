@@ -40,6 +40,9 @@ type Options struct {
 	// FailedPodsLimit bounds the failed pods that are kept of a Job without the annotation; nil keeps all.
 	FailedPodsLimit *int
 
+	// TerminatedPodsLimit is core.Settings.TerminatedPodsLimit. It needs a client in process.
+	TerminatedPodsLimit int
+
 	// QueuedPodsAreNotPending is core.Settings.QueuedPodsAreNotPending.
 	QueuedPodsAreNotPending bool
 
@@ -85,6 +88,7 @@ func (o Options) settings() core.Settings {
 		MaxUncountedPods:        o.MaxUncountedPods,
 		MaxPodCreateDelete:      o.MaxPodCreateDeletePerSync,
 		FailedPodsLimit:         o.FailedPodsLimit,
+		TerminatedPodsLimit:     o.TerminatedPodsLimit,
 		QueuedPodsAreNotPending: o.QueuedPodsAreNotPending,
 	}
 }

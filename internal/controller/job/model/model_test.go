@@ -30,6 +30,7 @@ func TestMain(m *testing.M) { simulated.Main(m, 300) }
 func TestAnyHistory(t *testing.T) {
 	simulated.Check(t, func(sw *simulated.World, r *rapid.T) {
 		w := newWorld(sw)
+		w.terminatedLimit = max(0, rapid.IntRange(-2, 3).Draw(r, "terminated pods limit"))
 		w.createJob(drawJob(r))
 		w.start(0, 0)
 		r.Repeat(w.actions())

@@ -21,6 +21,7 @@ var podInvariants = []invariant[podWrite]{
 	{"a finalizer is removed if its pod is accounted for, not needed any more, or has no owner", podWrite.removesFinalizerOfCounted},
 	{"a pod is deleted for a reason", podWrite.endsForAReason},
 	{"a pod that has failed is removed if newer ones make up the limit, and it is counted", podWrite.isSurplusFailure},
+	{"a pod that has succeeded is removed if others make up the limit, and it is counted", podWrite.isSurplusSuccess},
 	{"a pod is failed if it has not started in time", podWrite.isPendingTooLong},
 }
 
@@ -95,7 +96,7 @@ func (x podWrite) isBeyondCompletions(j *batchv1.Job) bool {
 }
 
 func (x podWrite) endsForAReason() {
-	if x.was.DeletionTimestamp != nil || (x.is != nil && x.is.DeletionTimestamp == nil) || x.fates[x.was.UID].discarded || x.removesFailure() {
+	if x.was.DeletionTimestamp != nil || (x.is != nil && x.is.DeletionTimestamp == nil) || x.fates[x.was.UID].discarded || x.removesFailure() || x.removesSuccess() {
 		return
 	}
 	if j := x.job(); j != nil && !x.mayDiscard(j) {

@@ -62,6 +62,7 @@ func (p *process) begin(w *world, lateJobs, latePods int) func(context.Context) 
 	p.knowledge.cache = p.pods.GetStore()
 	run := job.New(c, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
+		TerminatedPodsLimit: w.terminatedLimit,
 	}).Run
 	listen(p.jobs, p.knowledge.observeJob, p.knowledge.observeDeletion)
 	listen(p.pods, p.knowledge.observePod, p.knowledge.observeDeletion)

@@ -33,6 +33,8 @@ type world struct {
 	jobs   *simulated.Table[*batchv1.Job]
 	pods   *simulated.Table[*corev1.Pod]
 	slices *simulated.Table[*stintv1.ResultSlice]
+	// terminatedLimit is how many terminated pods a controller leaves of a Job; 0 is no limit.
+	terminatedLimit int
 	// started are all processes that have been started, in order.
 	started []*process
 	ledger  *ledger
