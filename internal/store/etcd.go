@@ -98,7 +98,7 @@ func config(dir string, log *etcdLog) *embed.Config {
 	// files those since the last snapshot.
 	cfg.SnapshotCatchUpEntries = 1
 	cfg.SnapshotCount = 5000
-	cfg.MaxWalFiles = 2
+	cfg.MaxWalFiles = 3
 	// Under load a slow fsync is normal and needs no warning.
 	cfg.WarningApplyDuration = time.Second
 	cfg.WarningUnaryRequestDuration = 5 * time.Second

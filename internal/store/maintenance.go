@@ -24,9 +24,9 @@ type maintenance struct {
 	client *clientv3.Client
 	quota  *quota
 	log    *zap.Logger
-	// upkeep and wasFull belong to the goroutine that calls step.
+	// upkeep and reported (that the store is full) belong to the goroutine that calls step.
 	upkeep    upkeep
-	wasFull   bool
+	reported  bool
 	compacted atomic.Int64
 	cancel    context.CancelFunc
 	done      chan struct{}
@@ -76,6 +76,9 @@ func (m *maintenance) step(ctx context.Context) error {
 	now := m.usage()
 	m.reportFull(now)
 	plan := m.upkeep.step(now)
+	if plan.commit {
+		m.server.Backend().ForceCommit()
+	}
 	if plan.compactTo > 0 {
 		if _, err := m.client.Compact(ctx, plan.compactTo); err != nil {
 			return fmt.Errorf("compact to revision %d: %w", plan.compactTo, err)
@@ -101,15 +104,15 @@ func (m *maintenance) defragment() error {
 	return nil
 }
 
-// reportFull logs when the store has become full, and when it is no longer.
+// reportFull logs when the store has become full, and when it has room again. History comes and goes, so a little room is
+// no news.
 func (m *maintenance) reportFull(now usage) {
-	if now.full == m.wasFull {
-		return
+	switch {
+	case now.full && !m.reported:
+		m.reported = true
+		slog.Warn(m.quota.exceeded().Error() + "; until then no objects can be created")
+	case m.reported && now.used < m.quota.bytes*3/4:
+		m.reported = false
+		slog.Info(fmt.Sprintf("the store has room again: it takes %d of %d MiB", now.used>>20, m.quota.bytes>>20))
 	}
-	m.wasFull = now.full
-	if now.full {
-		slog.Warn(m.quota.exceeded().Error() + "; until then objects cannot be created")
-		return
-	}
-	slog.Info(fmt.Sprintf("the store is no longer full: it takes %d of %d MiB", now.used>>20, m.quota.bytes>>20))
 }

@@ -30,6 +30,9 @@ type usage struct {
 
 // plan is what a step does.
 type plan struct {
+	// commit makes etcd commit. Pages that are freed count as used until the next two commits, which are far away if nothing
+	// is written, and in a full store little can be.
+	commit bool
 	// compactTo is the revision whose history is dropped; 0 is none.
 	compactTo  int64
 	defragment bool
@@ -64,7 +67,12 @@ type upkeep struct {
 // step decides what to do at one step.
 func (u *upkeep) step(now usage) plan {
 	u.observe(now)
-	p := plan{compactTo: u.compaction(now), defragment: u.defragmentation(now)}
+	removing := now.used < u.used
+	p := plan{
+		commit:     removing || now.full || u.steps <= 2,
+		compactTo:  u.compaction(now),
+		defragment: u.defragmentation(now, removing),
+	}
 	if to := p.compactTo; to > 0 {
 		u.left = u.history(now, to, now.revision)
 		u.live = now.used - u.left
@@ -120,13 +128,12 @@ func (u *upkeep) revisionBefore(steps int) int64 {
 	return 0
 }
 
-func (u *upkeep) defragmentation(now usage) bool {
+func (u *upkeep) defragmentation(now usage, removing bool) bool {
 	if now.file <= slackBytes || now.file <= 2*now.used {
 		u.wasteful = 0
 		return false
 	}
 	u.wasteful++
-	removing := now.used < u.used
 	quiet := now.revision-u.compacted <= quietRevisions && !removing
 	return quiet || u.wasteful >= patientSteps
 }

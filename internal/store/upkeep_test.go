@@ -121,3 +121,22 @@ func TestPatienceStartsAnewWhenTheFileIsNeeded(t *testing.T) {
 		t.Error("a file that was used a step ago was made smaller")
 	}
 }
+
+func TestFreedPagesAreMadeToCount(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		upkeep *upkeep
+		now    usage
+		want   bool
+	}{
+		"soon after a compaction":       {&upkeep{steps: 1}, usage{}, true},
+		"while etcd removes history":    {&upkeep{steps: 10, used: mb}, usage{used: mb - 1}, true},
+		"while the store is full":       {&upkeep{steps: 10}, usage{full: true}, true},
+		"a store at rest is left alone": {&upkeep{steps: 10, used: mb}, usage{used: mb}, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if got := tc.upkeep.step(tc.now).commit; got != tc.want {
+				t.Errorf("commit: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
