@@ -17,8 +17,9 @@ const DefaultQuota = 8 << 30
 const ReasonFull metav1.StatusReason = "InsufficientStorage"
 
 // quota limits the used part of the database. The last eighth is reserved for updates, because objects with finalizers
-// and running pods are updated before they are deleted: a full store must not refuse that. etcd's own quota would refuse
-// every write except deletions, and would count free pages.
+// and running pods are updated before they are deleted: a full store must not refuse that. Half of the reserve is open to
+// objects that expire, which are Events: they say why other objects are not created. etcd's own quota would refuse every
+// write except deletions, and would count free pages.
 type quota struct {
 	kubernetes.Interface
 	bytes int64
@@ -27,20 +28,27 @@ type quota struct {
 
 // OptimisticPut implements kubernetes.Interface.
 func (q *quota) OptimisticPut(ctx context.Context, key string, value []byte, expected int64, o kubernetes.PutOptions) (kubernetes.PutResponse, error) {
-	limit := q.bytes
-	if creates := expected == 0; creates {
-		limit = q.forCreations()
-	}
-	if q.used() >= limit {
+	creates, expires := expected == 0, o.LeaseID != 0
+	if q.used() >= q.limit(creates, expires) {
 		return kubernetes.PutResponse{}, q.exceeded()
 	}
 	return q.Interface.OptimisticPut(ctx, key, value, expected, o)
 }
 
-// forCreations is the limit above which no objects are created.
-func (q *quota) forCreations() int64 { return q.bytes - q.bytes/8 }
+// limit is the size from which on a write is refused.
+func (q *quota) limit(creates, expires bool) int64 {
+	switch {
+	case !creates:
+		return q.bytes
+	case expires:
+		return q.bytes - q.bytes/16
+	default:
+		return q.bytes - q.bytes/8
+	}
+}
 
-func (q *quota) full() bool { return q.used() >= q.forCreations() }
+// full reports whether objects that do not expire are refused.
+func (q *quota) full() bool { return q.used() >= q.limit(true, false) }
 
 func (q *quota) exceeded() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{

@@ -65,6 +65,27 @@ func TestAFullStoreUpdatesAndDeletesObjectsAndHasRoomAfterIt(t *testing.T) {
 	put(t, s, object(0), []byte("new"), 0)
 }
 
+func TestAFullStoreTakesEvents(t *testing.T) {
+	s := openStill(t, Quota(8*mb))
+	n, _ := fill(t, s)
+	lease, err := s.Client().Grant(t.Context(), 3600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := kubernetes.PutOptions{LeaseID: lease.ID}
+	r, err := s.client.Kubernetes.OptimisticPut(t.Context(), object(n), []byte("event"), 0, event)
+	if err != nil || !r.Succeeded {
+		t.Errorf("event: %v, %v", r.Succeeded, err)
+	}
+}
+
+func TestTheReserveIsDivided(t *testing.T) {
+	q := &quota{bytes: 1600}
+	if objects, events, updates := q.limit(true, false), q.limit(true, true), q.limit(false, true); objects != 1400 || events != 1500 || updates != 1600 {
+		t.Errorf("objects are refused from %d on, events from %d, updates from %d", objects, events, updates)
+	}
+}
+
 func TestTheReserveForUpdatesHasAnEnd(t *testing.T) {
 	s := openStill(t, Quota(8*mb))
 	fill(t, s)
