@@ -45,7 +45,7 @@ type service interface {
 
 func (p *components) open(ctx context.Context, o Options) (err error) {
 	p.ready = make(chan struct{})
-	if p.store, err = store.Open(ctx, o.DataDir); err != nil {
+	if p.store, err = store.Open(ctx, o.DataDir, store.Quota(o.StoreQuota)); err != nil {
 		return err
 	}
 	if o.Listen != "" {

@@ -44,6 +44,8 @@ type Options struct {
 	Allocatable corev1.ResourceList
 	// KeepLogs limits, in bytes, the kept logs of deleted pods; nil is podlogs.DefaultLimit.
 	KeepLogs *int64
+	// StoreQuota limits the size of the store in bytes; 0 is store.DefaultQuota.
+	StoreQuota int64
 	// RuntimeClass is the default of pods; empty is runtime.ClassProcess.
 	RuntimeClass string
 	// ImageDir is the image store; empty is that of the user.

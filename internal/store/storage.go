@@ -49,7 +49,7 @@ type Storage struct {
 func (s *Store) Storage(k Kind) (*Storage, error) {
 	setFeatures()
 	versioner := storage.APIObjectVersioner{}
-	direct, err := etcd3.New(s.client, s.maintenance.compactor, k.Config.Codec, k.New, k.NewList, keyPrefix, k.Prefix,
+	direct, err := etcd3.New(s.client, s.maintenance, k.Config.Codec, k.New, k.NewList, keyPrefix, k.Prefix,
 		k.Config.GroupResource, identity.NewEncryptCheckTransformer(), etcd3.NewDefaultLeaseManagerConfig(),
 		etcd3.NewDefaultDecoder(k.Config.Codec, versioner), versioner)
 	if err != nil {
