@@ -49,7 +49,7 @@ func (b *bench) exitLatencies(ctx context.Context, set *kubernetes.Clientset) ([
 
 // watchEnds runs job and returns when each index was seen to have succeeded.
 func watchEnds(ctx context.Context, set *kubernetes.Clientset, job *batchv1.Job) (map[string]time.Time, error) {
-	w, err := set.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{})
+	w, err := set.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name})
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,38 +46,44 @@ func loneJobLatencies(ctx context.Context, set *kubernetes.Clientset) ([]float64
 	return all, nil
 }
 
-// stintRuns measures, in milliseconds, `stint run` of a Job of one pod, n times. Where data is empty, each run has a new
+// stintRuns measures, in milliseconds, `stint run` of Jobs of one pod, each by itself. Where data is empty, each has a new
 // data directory; a server may be running on the one that is named.
 func (b *bench) stintRuns(ctx context.Context, program, data string, n int) ([]float64, error) {
 	dir, err := os.MkdirTemp(b.dir, "run-")
 	if err != nil {
 		return nil, err
 	}
-	job := noopJob("one", 1, 1)
+	var all []float64
+	for i := range n {
+		manifest, err := writeManifest(dir, noopJob(fmt.Sprint("run-", i), 1, 1))
+		if err != nil {
+			return nil, err
+		}
+		ms, err := stintRun(ctx, program, cmp.Or(data, filepath.Join(dir, fmt.Sprint("data-", i))), manifest)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ms)
+	}
+	return all, nil
+}
+
+func writeManifest(dir string, job *batchv1.Job) (file string, err error) {
 	job.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
 	text, err := yaml.Marshal(job)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	manifest := filepath.Join(dir, "job.yaml")
-	if err := os.WriteFile(manifest, text, 0o600); err != nil {
-		return nil, err
+	file = filepath.Join(dir, job.Name+".yaml")
+	return file, os.WriteFile(file, text, 0o600)
+}
+
+func stintRun(ctx context.Context, program, data, manifest string) (ms float64, err error) {
+	cmd := exec.CommandContext(ctx, program, "run", "--local", "--data-dir", data, "-f", manifest)
+	cmd.Env = append(os.Environ(), "STINT_RUNTIME=process")
+	began := time.Now()
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("stint run: %w\n%s", err, output)
 	}
-	var all []float64
-	for i := range n {
-		own := data
-		if own == "" {
-			own = filepath.Join(dir, fmt.Sprint("data-", i))
-		}
-		var output bytes.Buffer
-		cmd := exec.CommandContext(ctx, program, "run", "--local", "--data-dir", own, "-f", manifest)
-		cmd.Env = append(os.Environ(), "STINT_RUNTIME=process")
-		cmd.Stdout, cmd.Stderr = &output, &output
-		began := time.Now()
-		if err := cmd.Run(); err != nil {
-			return nil, fmt.Errorf("stint run: %w\n%s", err, output.String())
-		}
-		all = append(all, milliseconds(time.Since(began)))
-	}
-	return all, nil
+	return milliseconds(time.Since(began)), nil
 }
