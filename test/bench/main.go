@@ -10,6 +10,7 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
@@ -124,9 +125,10 @@ func run(ctx context.Context, o options) (err error) {
 			continue
 		}
 		b.part = p.name
-		before := len(b.figures)
+		before, began := len(b.figures), time.Now()
 		err := p.measure(b, ctx)
 		printFigures("Aims of part "+p.name, b.figures[before:])
+		fmt.Printf("part %s took %v\n", p.name, time.Since(began).Round(time.Second))
 		if err != nil {
 			return fmt.Errorf("part %s: %w", p.name, err)
 		}
