@@ -27,7 +27,7 @@ type tenths struct {
 
 // largeJob shows whether a Job of very many indexes becomes slower or larger as it goes on.
 func (b *bench) largeJob(ctx context.Context, program string) error {
-	return b.onServer(ctx, program, func(s *serverProcess) error {
+	_, err := b.onServer(ctx, program, func(s *serverProcess) error {
 		p := &tenths{server: s, all: b.longIndexes, since: time.Now(),
 			table: newTable(fmt.Sprintf("(j) a Job of %d indexes, %d at a time", b.longIndexes, memoryAtATime),
 				"done", "RssAnon MB", "live heap", "pods", "other objects", "pods/s of this tenth", "status, bytes", "store MB")}
@@ -42,6 +42,7 @@ func (b *bench) largeJob(ctx context.Context, program string) error {
 		_, _, err = b.atRest(ctx, s, "a very large Job")
 		return err
 	})
+	return err
 }
 
 // see adds a line once another tenth has succeeded.
@@ -62,7 +63,7 @@ func (p *tenths) see(ctx context.Context, job *batchv1.Job) {
 // manyRounds shows whether a server becomes slower or larger when Jobs come and go.
 func (b *bench) manyRounds(ctx context.Context, program string) error {
 	const pods = 10000
-	return b.onServer(ctx, program, func(s *serverProcess) error {
+	_, err := b.onServer(ctx, program, func(s *serverProcess) error {
 		t := newTable(fmt.Sprintf("(j) %d rounds: a Job of %d pods, which is deleted", b.rounds, pods),
 			"round", "RssAnon MB", "live heap", "pods/s", "store MB")
 		defer t.print()
@@ -86,4 +87,5 @@ func (b *bench) manyRounds(ctx context.Context, program string) error {
 		_, _, err := b.atRest(ctx, s, "many rounds")
 		return err
 	})
+	return err
 }

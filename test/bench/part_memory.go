@@ -22,7 +22,7 @@ func (b *bench) memory(ctx context.Context) error {
 		fmt.Printf("\n(j) left out: %v\n", err)
 		return nil
 	}
-	t := newTable("(j) RssAnon of one server, MB", "", "peak", "live heap", "at the end", "30 s after", "live heap", "pods", "other objects", "store MB")
+	t := newTable("(j) RssAnon of one server, MB", "", "peak", "live heap", "at the end", "30 s after", "live heap", "pods", "other objects", "store MB", "of it in use")
 	for _, l := range b.memoryLoads() {
 		if err := b.oneMemoryLoad(ctx, t, program, l); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
@@ -45,43 +45,62 @@ func (b *bench) memory(ctx context.Context) error {
 	return nil
 }
 
-// onServer starts a server on a new data directory for the time of one measurement.
-func (b *bench) onServer(ctx context.Context, program string, measure func(*serverProcess) error) (err error) {
+// onServer starts a server on a new data directory for the time of one measurement. It returns how much of the store is in use
+// at the end, in MB.
+func (b *bench) onServer(ctx context.Context, program string, measure func(*serverProcess) error) (inUse float64, err error) {
 	dir, err := os.MkdirTemp(b.dir, "memory-")
 	if err != nil {
-		return err
+		return 0, err
 	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	s, err := startServer(ctx, program, dir)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer func() { err = errors.Join(err, s.stop(), os.RemoveAll(dir)) }()
-	if err := pause(ctx, idleFor); err != nil {
-		return err
+	err = pause(ctx, idleFor)
+	if err == nil {
+		err = measure(s)
 	}
-	return measure(s)
+	if err := errors.Join(err, s.stop()); err != nil {
+		return 0, err
+	}
+	return storeInUse(dir)
 }
 
 func (b *bench) oneMemoryLoad(ctx context.Context, t *table, program string, l memoryLoad) error {
-	return b.onServer(ctx, program, func(s *serverProcess) error {
+	var line []any
+	inUse, err := b.onServer(ctx, program, func(s *serverProcess) (err error) {
 		if l.run == nil {
-			idle, err := s.footprint(ctx)
-			b.judge(l.name+", MB", idle.anonymous, atMost(idleAim))
-			t.line(l.name, "", "", idle.anonymous, "", idle.live, "", "", idle.database)
-			return err
+			line, err = b.idle(ctx, s)
+		} else {
+			line, err = b.loaded(ctx, s, l)
 		}
-		stop := s.followMemory(ctx)
-		err := l.run(ctx, s)
-		most, followErr := stop()
-		if err := errors.Join(err, followErr); err != nil {
-			return err
-		}
-		end := memoryOf(s.cmd.Process.Pid).anonymous
-		b.judge(l.name+": peak, MB", most.anonymous, most.underLoadAim())
-		rest, n, err := b.atRest(ctx, s, l.name)
-		t.line(l.name, most.anonymous, most.live, end, rest.anonymous, rest.live, n.pods, n.others, rest.database)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	t.line(append(append([]any{l.name}, line...), inUse)...)
+	return nil
+}
+
+func (b *bench) idle(ctx context.Context, s *serverProcess) (line []any, err error) {
+	now, err := s.footprint(ctx)
+	b.judge("idle, MB", now.anonymous, atMost(idleAim))
+	return []any{"", "", now.anonymous, "", now.live, "", "", now.database}, err
+}
+
+func (b *bench) loaded(ctx context.Context, s *serverProcess, l memoryLoad) (line []any, err error) {
+	stop := s.followMemory(ctx)
+	err = l.run(ctx, s)
+	most, followErr := stop()
+	if err := errors.Join(err, followErr); err != nil {
+		return nil, err
+	}
+	end := memoryOf(s.cmd.Process.Pid).anonymous
+	b.judge(l.name+": peak, MB", most.anonymous, most.underLoadAim())
+	rest, n, err := b.atRest(ctx, s, l.name)
+	return []any{most.anonymous, most.live, end, rest.anonymous, rest.live, n.pods, n.others, rest.database}, err
 }
 
 // atRest judges what the server takes half a minute after a load, and returns it with what is stored then.
