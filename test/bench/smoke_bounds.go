@@ -9,11 +9,11 @@ var smokeBounds = []struct {
 	bound float64
 	of    func(smokeResult) float64
 }{
-	{"objects allocated a pod", 2550, func(r smokeResult) float64 { return r.objects }},
-	{"KB allocated a pod", 250, func(r smokeResult) float64 { return r.kilobytes }},
+	{"objects allocated a pod", 2400, func(r smokeResult) float64 { return r.objects }},
+	{"KB allocated a pod", 235, func(r smokeResult) float64 { return r.kilobytes }},
 	{"writes a pod", 3.5, func(r smokeResult) float64 { return r.writes }},
 	{"MB of live heap, idle", 33, func(r smokeResult) float64 { return r.idleHeap }},
-	{"KB of live heap a stored pod", 28, func(r smokeResult) float64 { return r.heapPerPod }},
+	{"KB of live heap a stored pod", 15.5, func(r smokeResult) float64 { return r.heapPerPod }},
 	{"MB of the store in use, 1,000 pods stored", 4.8, func(r smokeResult) float64 { return r.store }},
 	{"requests a pod, stint controller", 2.5, func(r smokeResult) float64 { return r.requests }},
 }
