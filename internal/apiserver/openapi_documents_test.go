@@ -15,7 +15,9 @@ func TestOpenAPIDocumentsAreBuiltWhenAskedForAndDroppedWhenUnused(t *testing.T) 
 			builds++
 			return http.NotFoundHandler()
 		}}
-		ask := func() { documents.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/openapi/v2", nil)) }
+		ask := func() {
+			documents.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/openapi/v2", nil))
+		}
 		for range 3 {
 			ask()
 			time.Sleep(documentsKept - time.Second)

@@ -7,7 +7,7 @@ const (
 	// the live heap, as a collection takes time in proportion to it: a quiet process takes an eighth of its live heap, and
 	// a busy one as much as its live heap and maxHeadroom.
 	minHeadroom = 8 << 20
-	maxHeadroom = 48 << 20
+	maxHeadroom = 24 << 20
 
 	// At busyInterval between collections, a quarter of the time of a small process may go into them.
 	busyInterval = time.Second

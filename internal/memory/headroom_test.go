@@ -14,12 +14,12 @@ func TestHeadroomFollowsTheLoad(t *testing.T) {
 		want           int64
 	}{
 		"a busy process gets more":             {8 * mb, 30 * mb, 100 * time.Millisecond, 16 * mb},
-		"as much as its live heap and some":    {70 * mb, 30 * mb, 100 * time.Millisecond, 78 * mb},
-		"it stays while the load stays":        {70 * mb, 30 * mb, 5 * time.Second, 70 * mb},
-		"a calm process gets less":             {64 * mb, 30 * mb, time.Minute, 32 * mb},
+		"as much as its live heap and some":    {50 * mb, 30 * mb, 100 * time.Millisecond, 54 * mb},
+		"it stays while the load stays":        {50 * mb, 30 * mb, 5 * time.Second, 50 * mb},
+		"a calm process gets less":             {50 * mb, 30 * mb, time.Minute, 25 * mb},
 		"but not too little":                   {8 * mb, 30 * mb, time.Minute, 8 * mb},
 		"and a part of a large live heap":      {64 * mb, 800 * mb, time.Minute, 100 * mb},
-		"a heap that shrank has less headroom": {500 * mb, 30 * mb, 5 * time.Second, 78 * mb},
+		"a heap that shrank has less headroom": {500 * mb, 30 * mb, 5 * time.Second, 54 * mb},
 	} {
 		if got := nextHeadroom(c.headroom, c.live, c.since); got != c.want {
 			t.Errorf("%s: %d MB, want %d MB", what, got/mb, c.want/mb)
