@@ -118,6 +118,10 @@ release: ## publishes a draft for the tag that is checked out; .github/workflows
 bench: build ## throughput and latency, side by side with what else there is
 	STINT_CLUSTER=$$(test/cluster/build) $(GO) run ./test/bench -stint bin/stint $(BENCH)
 
+.PHONY: bench-smoke
+bench-smoke: ## what no noise changes: allocations, writes, requests, live heap, size of the store; fails above a bound
+	$(GO) run ./test/bench -only smoke
+
 .PHONY: help
 help:
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 22

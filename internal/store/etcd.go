@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	// segmentBytes is the preallocated size of a log segment. etcd's default of 64 MB is meant for servers.
-	segmentBytes = 16 << 20
-	// quotaBytes is the maximum size of the database. etcd refuses writes above it until maintenance has made room.
-	quotaBytes = 8 << 30
-	// startTimeout is far longer than it takes to read the largest store (quotaBytes) from the slow disk of a busy
+	// segmentBytes is the preallocated size of a log segment, of which there are two or more. etcd's default of 64 MB is
+	// meant for servers.
+	segmentBytes = 8 << 20
+	// startTimeout is far longer than it takes to read a store of DefaultQuota from the slow disk of a busy
 	// machine. If a file cannot be read, the start fails without this delay.
 	startTimeout = 10 * time.Minute
 	// startNoticeDelay is the time after which a warning says that the start still waits for the store.
@@ -90,13 +89,16 @@ func config(dir string, log *etcdLog) *embed.Config {
 	cfg.InitialClusterToken = memberName
 	cfg.ListenPeerUrls, cfg.ListenClientUrls = nil, nil
 	cfg.TickMs, cfg.ElectionMs = 10, 100
-	cfg.QuotaBackendBytes = quotaBytes
+	cfg.QuotaBackendBytes = -1 // The store has its own: see quota.
 	// kube-apiserver's limit on the size of a request, so that every object which the API server accepts can be stored.
 	cfg.MaxRequestBytes = 3 << 20
 	cfg.MaxTxnOps = 256
 	cfg.EnableGRPCGateway = false
-	// There are no other members, so no follower needs old log entries.
-	cfg.SnapshotCatchUpEntries = 1000
+	// There are no other members, so no follower needs old log entries: in memory etcd keeps the last 100 or so, and in
+	// files those since the last snapshot.
+	cfg.SnapshotCatchUpEntries = 1
+	cfg.SnapshotCount = 5000
+	cfg.MaxWalFiles = 3
 	// Under load a slow fsync is normal and needs no warning.
 	cfg.WarningApplyDuration = time.Second
 	cfg.WarningUnaryRequestDuration = 5 * time.Second

@@ -2,105 +2,119 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync/atomic"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.uber.org/zap"
-	"k8s.io/apiserver/pkg/storage/etcd3"
-	"k8s.io/utils/clock"
 )
 
 const (
-	// compactInterval is the interval of compactions: revisions older than one to two intervals are dropped. A client
-	// that lists in pages or watches from an older one has to start over. kube-apiserver's five minutes would take
-	// gigabytes at thousands of writes per second.
-	compactInterval     = time.Minute
-	maintenanceInterval = time.Minute
-
-	// A defragmentation blocks all writes while it copies the used pages, so it is done only if it frees much space.
-	defragMinBytes = 128 << 20
-	defragMinWaste = 2 // size of the database, as a multiple of its used part
+	stepInterval = time.Second
+	// retryInterval follows a failed step. A disk that is full stays so for a while.
+	retryInterval = time.Minute
 )
 
-// maintenance does the upkeep that etcd leaves to an operator: compaction, defragmentation, disarming the space alarm.
+// maintenance does the upkeep that etcd leaves to an operator: compaction and defragmentation, as upkeep decides.
 type maintenance struct {
-	client    *clientv3.Client
-	log       *zap.Logger
-	compactor interface {
-		etcd3.Compactor
-		Stop()
-	}
-	// defragment is the method of the etcd server. The client's would end the process, because this etcd serves no gRPC.
-	defragment func() error
-	cancel     context.CancelFunc
-	done       chan struct{}
+	server *etcdserver.EtcdServer
+	client *clientv3.Client
+	quota  *quota
+	log    *zap.Logger
+	// upkeep and reported (that the store is full) belong to the goroutine that calls step.
+	upkeep    upkeep
+	reported  bool
+	compacted atomic.Int64
+	cancel    context.CancelFunc
+	done      chan struct{}
 }
 
-func startMaintenance(client *clientv3.Client, defragment func() error, log *zap.Logger) *maintenance {
-	ctx, cancel := context.WithCancel(context.Background())
-	m := &maintenance{client: client, defragment: defragment, log: log, cancel: cancel, done: make(chan struct{})}
-	m.compactor = etcd3.NewCompactor(client, compactInterval, clock.RealClock{}, nil)
-	go m.run(ctx)
+func newMaintenance(server *etcdserver.EtcdServer, client *clientv3.Client, quota *quota, log *zap.Logger) *maintenance {
+	m := &maintenance{server: server, client: client, quota: quota, log: log, done: make(chan struct{})}
+	m.upkeep.compacted = max(0, server.KV().FirstRev())
+	m.compacted.Store(m.upkeep.compacted)
 	return m
+}
+
+func (m *maintenance) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	m.cancel = cancel
+	go m.run(ctx)
 }
 
 func (m *maintenance) stop() {
 	m.cancel()
 	<-m.done
-	m.compactor.Stop()
 }
+
+// CompactRevision implements etcd3.Compactor: the caches drop their snapshots of revisions that etcd has dropped.
+func (m *maintenance) CompactRevision() int64 { return m.compacted.Load() }
 
 func (m *maintenance) run(ctx context.Context) {
 	defer close(m.done)
-	ticker := time.NewTicker(maintenanceInterval)
-	defer ticker.Stop()
+	next := time.NewTimer(stepInterval)
+	defer next.Stop()
 	for {
-		if err := m.once(ctx); err != nil && ctx.Err() == nil {
-			m.log.Warn("maintenance of the store failed; it will be retried", zap.Error(err))
-		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-next.C:
 		}
+		wait := stepInterval
+		if err := m.step(ctx); err != nil && ctx.Err() == nil {
+			wait = retryInterval
+			m.log.Warn("maintenance of the store failed; it will be retried", zap.Error(err))
+		}
+		next.Reset(wait)
 	}
 }
 
-func (m *maintenance) once(ctx context.Context) error {
-	status, err := m.client.Status(ctx, "")
-	if err != nil {
-		return err
+func (m *maintenance) step(ctx context.Context) error {
+	now := m.usage()
+	m.reportFull(now)
+	plan := m.upkeep.step(now)
+	if plan.commit {
+		m.server.Backend().ForceCommit()
 	}
-	if worthDefragmenting(status.DbSize, status.DbSizeInUse) {
-		if err := m.defragment(); err != nil {
-			return err
+	if plan.compactTo > 0 {
+		if _, err := m.client.Compact(ctx, plan.compactTo); err != nil {
+			return fmt.Errorf("compact to revision %d: %w", plan.compactTo, err)
 		}
+		m.compacted.Store(plan.compactTo)
 	}
-	return m.disarmSpaceAlarm(ctx)
-}
-
-func worthDefragmenting(size, inUse int64) bool {
-	return size >= defragMinBytes && size >= defragMinWaste*inUse
-}
-
-// disarmSpaceAlarm allows writes again if the database had reached its quota and has room now.
-func (m *maintenance) disarmSpaceAlarm(ctx context.Context) error {
-	status, err := m.client.Status(ctx, "")
-	if err != nil || status.DbSize >= quotaBytes {
-		return err
-	}
-	alarms, err := m.client.AlarmList(ctx)
-	if err != nil {
-		return err
-	}
-	for _, alarm := range alarms.Alarms {
-		if alarm.Alarm != etcdserverpb.AlarmType_NOSPACE {
-			continue
-		}
-		if _, err := m.client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: alarm.MemberID, Alarm: alarm.Alarm}); err != nil {
-			return err
-		}
+	if plan.defragment {
+		return m.defragment()
 	}
 	return nil
+}
+
+func (m *maintenance) usage() usage {
+	db := m.server.Backend()
+	return usage{revision: m.server.KV().Rev(), file: db.Size(), used: db.SizeInUse(), full: m.quota.full()}
+}
+
+// defragment calls the etcd server. The client's method would end the process, because this etcd serves no gRPC.
+func (m *maintenance) defragment() error {
+	if err := m.server.Defragment(); err != nil {
+		return fmt.Errorf("defragment the database: %w", err)
+	}
+	debug.FreeOSMemory() // The copy has left up to a hundred megabytes of garbage, and a quiet server collects none for long.
+	return nil
+}
+
+// reportFull logs when the store has become full, and when it has room again. History comes and goes, so a little room is
+// no news.
+func (m *maintenance) reportFull(now usage) {
+	switch {
+	case now.full && !m.reported:
+		m.reported = true
+		slog.Warn(m.quota.exceeded().Error() + "; until then no objects can be created")
+	case m.reported && now.used < m.quota.bytes*3/4:
+		m.reported = false
+		slog.Info(fmt.Sprintf("the store has room again: it takes %d of %d MiB", now.used>>20, m.quota.bytes>>20))
+	}
 }

@@ -1,7 +1,7 @@
 // Package store stores all API objects in an etcd server inside this process, which is called directly, without a socket.
 //
 // Open takes the lock of the data directory, checks the directory and its files, starts etcd, and starts the maintenance
-// that etcd leaves to an operator (compaction, defragmentation, disarming the space alarm). Store.Storage makes the API
+// that etcd leaves to an operator (compaction, defragmentation) and the quota. Store.Storage makes the API
 // server's storage for one kind of object.
 //
 //	data directory
@@ -13,6 +13,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ import (
 // Store is an open data directory.
 type Store struct {
 	dir         string
+	quota       int64
 	lock        *lock
 	log         *etcdLog
 	etcd        *embed.Etcd
@@ -40,9 +42,15 @@ type Store struct {
 	closeOnce sync.Once
 }
 
+// Option is a setting of a Store.
+type Option func(*Store)
+
+// Quota limits the size of the store in bytes; 0 is DefaultQuota.
+func Quota(bytes int64) Option { return func(s *Store) { s.quota = cmp.Or(bytes, DefaultQuota) } }
+
 // Open opens the store in dir, and creates it if it does not exist. ctx limits only the start: the open store does not use
 // it. The error is written for users: LockedError, or why the directory or its content cannot be used.
-func Open(ctx context.Context, dir string) (*Store, error) {
+func Open(ctx context.Context, dir string, options ...Option) (*Store, error) {
 	if err := checkLimits(); err != nil {
 		return nil, err
 	}
@@ -54,7 +62,10 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, lock: lock}
+	s := &Store{dir: dir, lock: lock, quota: DefaultQuota}
+	for _, set := range options {
+		set(s)
+	}
 	if err := s.open(ctx, etcdDir); err != nil {
 		// If etcd is still starting it has the files open, so keep the lock until this process ends.
 		if !errors.Is(err, errStillStarting) {
@@ -94,9 +105,11 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	s.client = &kubernetes.Client{Client: v3client.New(etcd.Server)}
 	s.watches = newWatches(etcd.Server)
 	s.client.Watcher = s.watches.watcher(s.client.Client)
-	s.client.Kubernetes = s.client
 	s.client.KV = etcd3.NewETCDLatencyTracker(s.client.KV)
-	s.maintenance = startMaintenance(s.client.Client, etcd.Server.Defragment, log.Logger)
+	quota := &quota{kubernetes.Client{Client: s.client.Client}, s.quota, func() int64 { return etcd.Server.Backend().SizeInUse() }}
+	s.client.Kubernetes = quota
+	s.maintenance = newMaintenance(etcd.Server, s.client.Client, quota, log.Logger)
+	s.maintenance.start()
 	return nil
 }
 

@@ -15,6 +15,8 @@ type baseline struct {
 	run  func(ctx context.Context, n, atATime int) error
 }
 
+const xargs = "xargs -P"
+
 // baselines returns those whose tool this machine has.
 func baselines() []baseline {
 	all := []baseline{{"fork/exec in Go", forkExec}}
@@ -22,7 +24,7 @@ func baselines() []baseline {
 		name, program string
 		args          func(atATime int) []string
 	}{
-		{"xargs -P", "xargs", func(p int) []string { return append([]string{"-n1", "-P" + strconv.Itoa(p)}, noop...) }},
+		{xargs, "xargs", func(p int) []string { return append([]string{"-n1", "-P" + strconv.Itoa(p)}, noop...) }},
 		{"GNU parallel -j", "parallel", func(p int) []string { return append([]string{"-j" + strconv.Itoa(p)}, noop...) }},
 	} {
 		path, err := exec.LookPath(tool.program)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,5 +101,70 @@ func TestTheWholeProductIsMeasured(t *testing.T) {
 				t.Errorf("%d writes for %d things", r.writes, r.things)
 			}
 		})
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, c := range map[string]struct {
+		measured float64
+		aim      aim
+		want     string
+	}{
+		"below the most":   {39, atMost(40), "ok"},
+		"exactly the most": {40, atMost(40), "ok"},
+		"above the most":   {41, atMost(40), "MISSED"},
+		"above the least":  {0.9, atLeast(0.8), "ok"},
+		"below the least":  {0.7, atLeast(0.8), "MISSED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (figure{measured: c.measured, aim: c.aim}).verdict(); got != c.want {
+				t.Errorf("%v beside %v is %s, want %s", c.measured, c.aim, got, c.want)
+			}
+		})
+	}
+}
+
+func TestAimsOfMemory(t *testing.T) {
+	if got, want := (stored{pods: 1000, others: 500}).atRestAim(), atMost(40+8+2); got != want {
+		t.Errorf("at rest with 1,000 pods and 500 others: %v, want %v", got, want)
+	}
+	if got, want := (footprint{live: 30}).underLoadAim(), atMost(2*30+64); got != want {
+		t.Errorf("under load with 30 MB of live heap: %v, want %v", got, want)
+	}
+}
+
+func TestSmokeFailsAboveABound(t *testing.T) {
+	b := &bench{}
+	if err := b.judgeSmoke(smokeResult{}); err != nil {
+		t.Errorf("nothing is above no bound: %v", err)
+	}
+	const much = 1e9
+	err := b.judgeSmoke(smokeResult{much, much, much, much, much, much, much})
+	for _, f := range smokeBounds {
+		if !strings.Contains(fmt.Sprint(err), f.what) {
+			t.Errorf("%q does not fail", f.what)
+		}
+	}
+}
+
+func TestSmokeMeasuresServerAndController(t *testing.T) {
+	b, err := newBench(options{parallelism: "2", runs: 1, pods: 1, jobs: 1, dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pods = 20
+	r, err := b.smokeServer(t.Context(), pods)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.objects <= 0 || r.kilobytes <= 0 || r.writes < 3 || r.idleHeap <= 0 || r.store <= 0 {
+		t.Errorf("%+v cannot be", r)
+	}
+	requests, err := b.smokeController(t.Context(), pods)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if requests < 2 {
+		t.Errorf("%v requests a pod, want at least its creation and the removal of its finalizer", requests)
 	}
 }

@@ -26,30 +26,36 @@ const namespace = "default"
 type cluster struct {
 	client.Interface
 	rest *rest.Config
-	stop func() error
+	dir  string
+	// end ends the server, and stop removes its data directory as well.
+	end func() error
 }
 
 // start starts a server, with the product's node or a pretended one.
 func (b *bench) start(ctx context.Context, realNode bool) (*cluster, error) {
+	return b.startWith(ctx, server.Options{Node: realNode, Job: job.Options{ConcurrentSyncs: b.syncs, MaxResults: b.maxResults}})
+}
+
+func (b *bench) startWith(ctx context.Context, o server.Options) (*cluster, error) {
 	dir, err := os.MkdirTemp(b.dir, "data-")
 	if err != nil {
 		return nil, err
 	}
+	o.DataDir, o.ImageDir = dir, b.imageDir()
 	ctx, cancel := context.WithCancel(ctx)
-	s, err := server.Start(ctx, server.Options{
-		DataDir: dir, ImageDir: b.imageDir(), Node: realNode, Job: job.Options{ConcurrentSyncs: b.syncs, MaxResults: b.maxResults}})
+	s, err := server.Start(ctx, o)
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
 	var nodes sync.WaitGroup
-	c := &cluster{Interface: s.Client(), rest: s.RESTConfig()}
-	c.stop = func() error {
+	c := &cluster{Interface: s.Client(), rest: s.RESTConfig(), dir: dir}
+	c.end = func() error {
 		cancel()
 		nodes.Wait()
-		return errors.Join(s.Wait(), os.RemoveAll(dir))
+		return s.Wait()
 	}
-	if realNode {
+	if o.Node {
 		return c, nil
 	}
 	fake, err := newFakeNode(s.Client())
@@ -59,6 +65,8 @@ func (b *bench) start(ctx context.Context, realNode bool) (*cluster, error) {
 	nodes.Go(func() { fake.run(ctx) })
 	return c, nil
 }
+
+func (c *cluster) stop() error { return errors.Join(c.end(), os.RemoveAll(c.dir)) }
 
 // imageDir is the store of images of all servers of this call.
 func (b *bench) imageDir() string { return filepath.Join(b.dir, "images") }

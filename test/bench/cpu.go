@@ -14,14 +14,17 @@ import (
 // ticks is USER_HZ, which is 100 on every Linux that Go runs on.
 const ticks = 100
 
-// cpuUsed is the CPU time of this process, of the children it has waited for, and of the process hosts it started.
-func cpuUsed() time.Duration {
-	total := usage(unix.RUSAGE_SELF) + usage(unix.RUSAGE_CHILDREN)
+// hostCPU is the CPU time of the process hosts that this process started, and of the commands that they have waited for.
+func hostCPU() (host, commands time.Duration) {
 	for _, pid := range sameProgram() {
-		total += cpuOf(pid)
+		own, children := timesOf(pid)
+		host, commands = host+own, commands+children
 	}
-	return total
+	return host, commands
 }
+
+// ownCPU is the CPU time of this process and of the children it has waited for.
+func ownCPU() time.Duration { return usage(unix.RUSAGE_SELF) + usage(unix.RUSAGE_CHILDREN) }
 
 func usage(who int) time.Duration {
 	var u unix.Rusage
@@ -56,24 +59,30 @@ func running(program string) []int {
 	return pids
 }
 
-// cpuOf reads what a process and the children it has waited for have used.
+// cpuOf is what a process and the children it has waited for have used.
 func cpuOf(pid int) time.Duration {
+	own, children := timesOf(pid)
+	return own + children
+}
+
+// timesOf reads what a process has used, and what the children have that it has waited for.
+func timesOf(pid int) (own, children time.Duration) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	_, rest, ok := strings.Cut(string(stat), ") ") // the name before it may hold anything
 	fields := strings.Fields(rest)
 	if !ok || len(fields) < 15 {
-		return 0
+		return 0, 0
 	}
-	sum := 0
-	for _, field := range fields[11:15] { // utime, stime, cutime, cstime
+	var t [4]time.Duration // utime, stime, cutime, cstime
+	for i, field := range fields[11:15] {
 		n, err := strconv.Atoi(field)
 		if err != nil {
-			return 0
+			return 0, 0
 		}
-		sum += n
+		t[i] = time.Duration(n) * time.Second / ticks
 	}
-	return time.Duration(sum) * time.Second / ticks
+	return t[0] + t[1], t[2] + t[3]
 }

@@ -9,7 +9,13 @@
 //	g  many schedules that are due in the same second: how late their Jobs are
 //	h  what keeping the results of a Job costs
 //	i  containers from images, beside processes, crun and podman
+//	j  the memory of one server process, at rest and under loads
 //
-// Every figure is the median of several runs, each on a server and a data directory of its own. Where there is a goal it
-// is printed too; a missed goal is no failure. -cpuprofile and -memprofile write profiles of the parts chosen with -only.
+// Every figure is the median of several runs, each on a server and a data directory of its own. A figure with an aim
+// is printed once more beside it, with a verdict (figure.go); a missed aim is no failure.
+//
+// The part smoke is not among those that run by default. It measures only what no noise of a machine changes, such as
+// allocations, and fails where a figure is above its bound (smoke_bounds.go).
+//
+// -cpuprofile and -memprofile write profiles of the parts chosen with -only.
 package main

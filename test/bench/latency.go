@@ -15,17 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 )
 
 // exitLatencies measures, in milliseconds, how long after a pod's exit a user's watch shows that it has succeeded. The
 // pod's last command writes down the time, so the time that it needs to exit after that is included.
-func (b *bench) exitLatencies(ctx context.Context, config *rest.Config) ([]float64, error) {
-	config.QPS = -1
-	set, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) exitLatencies(ctx context.Context, set *kubernetes.Clientset) ([]float64, error) {
 	stamps, err := os.MkdirTemp(b.dir, "stamps-")
 	if err != nil {
 		return nil, err
@@ -55,7 +49,7 @@ func (b *bench) exitLatencies(ctx context.Context, config *rest.Config) ([]float
 
 // watchEnds runs job and returns when each index was seen to have succeeded.
 func watchEnds(ctx context.Context, set *kubernetes.Clientset, job *batchv1.Job) (map[string]time.Time, error) {
-	w, err := set.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{})
+	w, err := set.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
@@ -29,6 +30,11 @@ type options struct {
 	latencies   int
 	syncs       int
 	stint       string
+	against     string
+	minutes     int
+	long        bool
+	longIndexes int
+	rounds      int
 	dir         string
 	cpuProfile  string
 	memProfile  string
@@ -50,18 +56,23 @@ func main() {
 
 func parse() options {
 	var o options
-	flag.StringVar(&o.only, "only", "a,b,c,d,e,f,g,h,i", "the parts to run")
+	flag.StringVar(&o.only, "only", "a,b,c,d,e,f,g,h,i,j", "the parts to run")
 	flag.IntVar(&o.runs, "runs", 3, "runs a figure")
 	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a, b, h and i")
 	flag.StringVar(&o.parallelism, "parallelism", "8,32", "pods at a time in parts a and b")
 	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in parts c and h")
 	flag.IntVar(&o.finished, "finished", 10000, "finished pods in part e")
-	flag.IntVar(&o.large, "large", 20000, "pods of the large Job in part f")
+	flag.IntVar(&o.large, "large", 10000, "pods of the large Jobs in part f")
 	flag.IntVar(&o.scheduled, "schedules", 10000, "schedules that are due at once in part g")
 	flag.IntVar(&o.indexes, "indexes", 10000, "indexes of the Job whose results part h reads")
 	flag.IntVar(&o.latencies, "latencies", 300, "pods whose way from exit to status part d measures in a run")
 	flag.IntVar(&o.syncs, "concurrent-job-syncs", 0, "as stint server's flag; 0 is its default")
-	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that parts d, f and i measure")
+	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that parts d, f, i and j measure")
+	flag.StringVar(&o.against, "against", "", "another stint binary, whose memory part j shows beside")
+	flag.IntVar(&o.minutes, "minutes", 1, "how long part j runs CronJobs and Jobs with a TTL")
+	flag.BoolVar(&o.long, "long", false, "part j runs a very large Job and many rounds as well, which may take hours")
+	flag.IntVar(&o.longIndexes, "long-indexes", 1000000, "indexes of that Job")
+	flag.IntVar(&o.rounds, "rounds", 50, "rounds, each a Job of 10,000 pods that is deleted")
 	flag.StringVar(&o.dir, "dir", "", "where to keep the data of the runs (default the temporary directory)")
 	flag.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.StringVar(&o.memProfile, "memprofile", "", "write an allocation profile of this process to a file")
@@ -83,7 +94,9 @@ var parts = []struct {
 	{"g", (*bench).schedules},
 	{"h", (*bench).keptResults},
 	{"i", (*bench).images},
+	{"j", (*bench).memory},
 	{"pulls", (*bench).onlyPulls}, // a piece of i
+	{"smoke", (*bench).smoke},     // by itself, as the heap of this process is measured
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -106,13 +119,23 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	b.printMachine()
+	ran := 0
 	for _, p := range parts {
 		if !strings.Contains(","+o.only+",", ","+p.name+",") {
 			continue
 		}
-		if err := p.measure(b, ctx); err != nil {
+		b.part = p.name
+		before, began := len(b.figures), time.Now()
+		err := p.measure(b, ctx)
+		printFigures("Aims of part "+p.name, b.figures[before:])
+		fmt.Printf("part %s took %v\n", p.name, time.Since(began).Round(time.Second))
+		if err != nil {
 			return fmt.Errorf("part %s: %w", p.name, err)
 		}
+		ran++
+	}
+	if ran > 1 {
+		printFigures("All aims", b.figures)
 	}
 	return nil
 }
@@ -122,6 +145,9 @@ type bench struct {
 	options
 	atATime []int
 	dir     string
+	// part is the one that runs, and figures are those of all parts so far.
+	part    string
+	figures []figure
 	// maxResults is that of the Job controller; nil is its default.
 	maxResults *int
 	// atEnd is done before the directory is removed.

@@ -1,121 +1,113 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// atRest is how long a server is left alone before its memory is read.
-const atRest = 3 * time.Second
+const (
+	// idleFor is how long a server is left alone before its memory is read.
+	idleFor = 5 * time.Second
+	// runsOfOne is how often `stint run` is measured on each server.
+	runsOfOne = 10
+)
 
 // binary is part d.
 func (b *bench) binary(ctx context.Context) error {
-	program, err := filepath.Abs(b.stint)
+	program, err := stintBinary(b.stint)
 	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(program); err != nil {
-		fmt.Printf("\n(d) left out: %v (build the binary, or name it with -stint)\n", err)
+		fmt.Printf("\n(d) left out: %v\n", err)
 		return nil
 	}
-	var ready, again, latencies []float64
-	var server, host []memory
+	var ready []float64
+	var all used
 	for range b.runs {
 		dir, err := os.MkdirTemp(b.dir, "binary-")
 		if err != nil {
 			return err
 		}
-		first, err := b.oneStart(ctx, program, dir, nil)
+		s, err := startServer(ctx, program, dir)
 		if err != nil {
 			return err
 		}
-		second, err := b.oneStart(ctx, program, dir, &latencies)
-		if err != nil {
+		ready = append(ready, s.ready)
+		if err := errors.Join(s.stop(), b.useServer(ctx, program, dir, &all)); err != nil {
 			return err
 		}
-		ready, again = append(ready, first.ready), append(again, second.ready)
-		server, host = append(server, second.server), append(host, second.host)
 	}
-	t := newTable("(d) the binary", "", "p50", "p99", "aim")
-	t.line("exec to ready, empty directory, s", percentile(ready, 50), percentile(ready, 99), "")
-	t.line("exec to ready, used directory, s", percentile(again, 50), percentile(again, 99), "< 0.5")
-	resident := memories(t, "server at rest", server)
-	memories(t, "its process host", host)
-	t.line("pod exit to status over a watch, ms", percentile(latencies, 50), percentile(latencies, 99), "p99 < 50")
+	cold, err := b.stintRuns(ctx, program, "", runsOfOne)
+	if err != nil {
+		return err
+	}
+	t := newTable("(d) the binary", "", "p50", "p99")
+	percentiles(t, "exec to ready, empty directory, s", ready)
+	percentiles(t, "exec to ready, used directory, s", all.ready)
+	memories(t, "server at rest", all.server)
+	memories(t, "its process host", all.host)
+	percentiles(t, "pod exit to status over a watch, ms", all.exits)
+	percentiles(t, "a lone Job of one pod, from create to Complete, ms", all.jobs)
+	percentiles(t, "stint run of one pod, no server, ms", cold)
+	percentiles(t, "stint run of one pod, with a server, ms", all.stintRuns)
 	t.print()
-	aim("s to ready", percentile(again, 50), 0.5, true)
-	aim("MB resident at rest", resident, 110, true)
-	aim("ms from exit to status, p99", percentile(latencies, 99), 50, true)
+	b.judge("s to ready", percentile(all.ready, 50), atMost(0.5))
+	b.judge("ms from exit to status, p99", percentile(all.exits, 99), atMost(10))
+	b.judge("ms of a lone Job, p50", percentile(all.jobs, 50), atMost(25))
+	b.judge("ms of stint run, no server, p50", percentile(cold, 50), atMost(250))
+	b.judge("ms of stint run, with a server, p50", percentile(all.stintRuns, 50), atMost(60))
 	return nil
 }
 
-// memories adds two lines on the memory of a process, and returns the median of its resident memory.
-func memories(t *table, what string, all []memory) float64 {
+func percentiles(t *table, what string, values []float64) {
+	t.line(what, percentile(values, 50), percentile(values, 99))
+}
+
+// memories adds two lines on the memory of a process.
+func memories(t *table, what string, all []memory) {
 	var resident, anonymous []float64
 	for _, m := range all {
 		resident, anonymous = append(resident, m.resident), append(anonymous, m.anonymous)
 	}
-	t.line(what+", resident, MB", percentile(resident, 50), percentile(resident, 99), "")
-	t.line("without the pages of the program, MB", percentile(anonymous, 50), percentile(anonymous, 99), "")
-	return percentile(resident, 50)
+	percentiles(t, what+", resident, MB", resident)
+	percentiles(t, "without the pages of the program, MB", anonymous)
 }
 
-// started is what one start of the binary gave.
-type started struct {
-	ready        float64 // seconds
-	server, host memory
+// used is what servers on a directory that was used before gave.
+type used struct {
+	ready                  []float64 // seconds
+	exits, jobs, stintRuns []float64 // milliseconds
+	server, host           []memory
 }
 
-// oneStart starts the binary and stops it again. It measures latencies in between if they are wanted.
-func (b *bench) oneStart(ctx context.Context, program, dir string, latencies *[]float64) (s started, err error) {
-	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, "server", "--data-dir", dir, "--listen", "127.0.0.1:0")
-	cmd.Stdout, cmd.Stderr = &output, &output
-	cmd.Env = append(os.Environ(), "STINT_RUNTIME=process")
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.Remove(kubeconfig); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return s, err
-	}
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return s, err
-	}
-	defer func() {
-		if e := cmd.Process.Signal(syscall.SIGTERM); e == nil {
-			e = cmd.Wait()
-			if err == nil && e != nil {
-				err = fmt.Errorf("stop %s: %w\n%s", program, e, output.String())
-			}
-		}
-	}()
-	config, err := waitReady(ctx, kubeconfig, began.Add(30*time.Second))
+// useServer starts a server, measures it and stops it again.
+func (b *bench) useServer(ctx context.Context, program, dir string, u *used) (err error) {
+	s, err := startServer(ctx, program, dir)
 	if err != nil {
-		return s, fmt.Errorf("%w\n%s", err, output.String())
+		return err
 	}
-	s.ready = time.Since(began).Seconds()
-	if latencies == nil {
-		return s, nil
+	defer func() { err = errors.Join(err, s.stop()) }()
+	u.ready = append(u.ready, s.ready)
+	if err := pause(ctx, idleFor); err != nil {
+		return err
 	}
-	if err := pause(ctx, atRest); err != nil {
-		return s, err
+	u.server, u.host = append(u.server, memoryOf(s.cmd.Process.Pid)), append(u.host, hostMemory(program, s.cmd.Process.Pid))
+	jobs, err := loneJobLatencies(ctx, s.set)
+	if err != nil {
+		return err
 	}
-	s.server = memoryOf(cmd.Process.Pid)
-	s.host = hostMemory(program, cmd.Process.Pid)
-	measured, err := b.exitLatencies(ctx, config)
-	*latencies = append(*latencies, measured...)
-	return s, err
+	exits, err := b.exitLatencies(ctx, s.set)
+	if err != nil {
+		return err
+	}
+	runs, err := b.stintRuns(ctx, program, dir, runsOfOne)
+	u.jobs, u.exits, u.stintRuns = append(u.jobs, jobs...), append(u.exits, exits...), append(u.stintRuns, runs...)
+	return err
 }
 
 // hostMemory is that of the process hosts of this binary.

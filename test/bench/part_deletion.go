@@ -20,6 +20,7 @@ func (b *bench) deletion(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		b.judge(fmt.Sprintf("pods deleted a second, %s", how), medianOf(all, result.rate), atLeast(4000))
 		t.line(how, medianOf(all, result.rate), medianOf(all, result.cpuEach), medianOf(all, result.writesEach))
 	}
 	t.print()

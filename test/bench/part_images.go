@@ -70,7 +70,7 @@ func (b *bench) inHost(ctx context.Context, h *hostBench, program file) error {
 	if os.Geteuid() == 0 {
 		wanted = wantedAsRoot
 	}
-	aim("containers/s", own, wanted, false)
+	b.judge("containers/s", own, atLeast(wanted))
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (b *bench) manyLayers(ctx context.Context, h *hostBench, program file) erro
 		t.line(count, rates[i], mounts)
 	}
 	t.print()
-	aim(fmt.Sprintf("%d layers as fast as one", layerCount), rates[1]/rates[0], 0.9, false)
+	b.judge(fmt.Sprintf("%d layers as fast as one", layerCount), rates[1]/rates[0], atLeast(0.9))
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (b *bench) firstContainer(ctx context.Context, h *hostBench, program file) 
 	t.line("the first of an image", percentile(first, 50), percentile(first, 99))
 	t.line("the second", percentile(second, 50), percentile(second, 99))
 	t.print()
-	aim("ms until the first container of an image has ended", percentile(first, 50), 20, true)
+	b.judge("ms until the first container of an image has ended", percentile(first, 50), atMost(20))
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (b *bench) throughAPI(ctx context.Context, h *hostBench, _ file) (err error
 		t.line(w.name, medianOf(all, result.rate), medianOf(all, result.cpuEach))
 	}
 	t.print()
-	aim("pods from an image, of processes", rates[0]/rates[1], 0.8, false)
+	b.judge("pods from an image, of processes", rates[0]/rates[1], atLeast(0.8))
 	return nil
 }
 

@@ -65,11 +65,11 @@ func (b *bench) pulls(ctx context.Context, _ *hostBench, program file) error {
 	if err := byTurns(b.runs, ways); err != nil {
 		return err
 	}
-	printPulls(ways[0].all, podman.all)
+	b.printPulls(ways[0].all, podman.all)
 	return nil
 }
 
-func printPulls(stint, podman []result) {
+func (b *bench) printPulls(stint, podman []result) {
 	seconds := func(r result) float64 { return r.took.Seconds() }
 	own := medianOf(stint, seconds)
 	t := newTable("(i) an image of 300 MB from a local registry into an empty store", "", "seconds", "stint is × as fast")
@@ -81,7 +81,7 @@ func printPulls(stint, podman []result) {
 	other := medianOf(podman, seconds)
 	t.line("podman pull", other, other/own)
 	t.print()
-	aim("pulls, as fast as podman", other/own, 1, false)
+	b.judge("pulls, as fast as podman", other/own, atLeast(1))
 }
 
 // largeImage has three layers: thousands of small files, some larger ones, and one that is large.

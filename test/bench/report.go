@@ -79,16 +79,3 @@ func short(f float64) string {
 	}
 	return fmt.Sprintf("%.2f", f)
 }
-
-// aim prints a goal and whether a figure has reached it.
-func aim(what string, reached, wanted float64, atMost bool) {
-	sign, missed := "at least", reached < wanted
-	if atMost {
-		sign, missed = "at most", reached > wanted
-	}
-	verdict := "reached"
-	if missed {
-		verdict = "missed"
-	}
-	fmt.Printf("  aim: %s %s %s: %s (%s)\n", what, sign, short(wanted), verdict, short(reached))
-}

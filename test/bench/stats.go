@@ -20,13 +20,21 @@ type result struct {
 	things int
 	took   time.Duration
 	cpu    time.Duration
+	// host and commands are the parts of cpu that a host process used by itself, and the commands that it waited for.
+	host, commands time.Duration
 	// writes is how many revisions the store counted up; negative where there is no store.
 	writes int64
 	events int64
 }
 
-func (r result) rate() float64       { return float64(r.things) / r.took.Seconds() }
-func (r result) cpuEach() float64    { return float64(r.cpu.Microseconds()) / 1000 / float64(r.things) }
+func (r result) rate() float64         { return float64(r.things) / r.took.Seconds() }
+func (r result) cpuEach() float64      { return r.each(r.cpu) }
+func (r result) hostEach() float64     { return r.each(r.host) }
+func (r result) commandsEach() float64 { return r.each(r.commands) }
+func (r result) serverEach() float64   { return r.each(r.cpu - r.host - r.commands) }
+func (r result) each(d time.Duration) float64 {
+	return float64(d.Microseconds()) / 1000 / float64(r.things)
+}
 func (r result) writesEach() float64 { return float64(r.writes) / float64(r.things) }
 func (r result) eventsEach() float64 { return float64(r.events) / float64(r.things) }
 func medianOf(all []result, f func(result) float64) float64 {

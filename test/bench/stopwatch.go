@@ -4,18 +4,23 @@ import "time"
 
 // stopwatch measures time and CPU time together.
 type stopwatch struct {
-	began time.Time
-	cpu   time.Duration
+	began               time.Time
+	own, host, commands time.Duration
 }
 
 func newStopwatch() *stopwatch { return &stopwatch{} }
 
 func (s *stopwatch) start() {
-	s.cpu = cpuUsed()
+	s.own = ownCPU()
+	s.host, s.commands = hostCPU()
 	s.began = time.Now()
 }
 
 func (s *stopwatch) stop() result {
 	took := time.Since(s.began)
-	return result{took: took, cpu: cpuUsed() - s.cpu, writes: -1}
+	r := result{took: took, writes: -1}
+	host, commands := hostCPU()
+	r.host, r.commands = host-s.host, commands-s.commands
+	r.cpu = ownCPU() - s.own + r.host + r.commands
+	return r
 }

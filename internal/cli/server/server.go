@@ -40,6 +40,8 @@ type serverFlags struct {
 	criEndpoint string
 	allocatable string
 	keepLogs    nodeflags.KeepLogs
+	memory      nodeflags.MemoryLimit
+	quota       nodeflags.Quota
 	maxPIDs     nodeflags.PodMaxPIDs
 	service     controllerflags.Service
 	job         controllerflags.Job
@@ -84,6 +86,8 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not supported yet)")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what all pods together may request, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.Add(flags)
+	f.memory.Add(flags)
+	f.quota.Add(flags)
 	f.maxPIDs.Add(flags)
 	f.service.Add(flags, controllerflags.Offer{All: server.Controllers})
 	f.job.Add(flags, job.Options{
@@ -121,6 +125,14 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	memoryLimit, err := f.memory.Bytes()
+	if err != nil {
+		return server.Options{}, err
+	}
+	quota, err := f.quota.Bytes()
+	if err != nil {
+		return server.Options{}, err
+	}
 	maxPIDs, err := f.maxPIDs.Checked()
 	if err != nil {
 		return server.Options{}, err
@@ -142,7 +154,7 @@ func (f *serverFlags) options() (server.Options, error) {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.MetricsListen, Node: true,
-		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
+		Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, StoreQuota: quota, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
 		Controllers: f.service.Controllers, TerminatedPodGCThreshold: f.terminated.Threshold(), Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
 }
 
