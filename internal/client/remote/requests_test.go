@@ -124,3 +124,13 @@ func TestInformersStream(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", d)
 	}
 }
+
+// Only a client in process can delete an object together with its finalizer: elsewhere it must not be deleted without.
+func TestADeletionWithTheLastFinalizerIsRefused(t *testing.T) {
+	c, r, namespace := recorded(t, "application/json")
+	p := wrappers.MakePod("p").Namespace(namespace).Obj()
+	err := c.Pods().Delete(t.Context(), p, client.DeleteOptions{LastFinalizer: "example.com/f"})
+	if err == nil || !strings.Contains(err.Error(), "example.com/f") || len(r.taken()) > 0 {
+		t.Errorf("the error is %v", err)
+	}
+}

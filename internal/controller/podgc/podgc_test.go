@@ -119,10 +119,10 @@ func TestANodeThatIsNotCachedKeepsItsPods(t *testing.T) {
 	w := open(t, 0)
 	cached, exists := w.node(), w.node()
 	shown := cache.NewSharedIndexInformer(listFirst{&cache.ListWatch{
-		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &corev1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []corev1.Node{*cached}}, nil
 		},
-		WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
 	}}, &corev1.Node{}, 0, nil)
 	go shown.Run(t.Context().Done())
 	w.collect(&lateNodes{Interface: w, Resource: w.Nodes(), informer: shown})

@@ -124,12 +124,12 @@ func TestAPodThatIsGoneTakesNoRoom(t *testing.T) {
 		w.terminatedLimit = 1
 		w.begin(aJob().Completions(2).Parallelism(1))
 		w.exitWith(0)
-		w.serveUntil("modify pod")
-		p := w.pod(w.Waiting()[0].Name)
+		p := w.pod(w.podNames()[0])
+		w.serveUntil("update status of job")
 		w.pods.Change(p, func(p *corev1.Pod) { p.Finalizers = nil })
 		w.deletePod(w.pod(p.Name), 0)
-		w.process(0).pods.Deliver(2) // The informer shows that it is gone before the answer does.
-		w.process(0).pods.Notify(2)
+		// The informer shows that it is gone, and the controller then tries to remove its finalizer all the same.
+		w.Deliver(w.process(0).pods, 2, false)
 		w.settle()
 		if n := w.terminated(); n != 1 {
 			w.Fail("%d pods are left, want 1", n)
