@@ -65,6 +65,15 @@ func TestAFullStoreUpdatesAndDeletesObjectsAndHasRoomAfterIt(t *testing.T) {
 	put(t, s, object(0), []byte("new"), 0)
 }
 
+func TestAFullStoreSaysThatAnObjectExists(t *testing.T) {
+	s := openStill(t, Quota(8*mb))
+	fill(t, s)
+	r, err := s.client.Kubernetes.OptimisticPut(t.Context(), object(0), []byte("again"), 0, kubernetes.PutOptions{})
+	if err != nil || r.Succeeded || r.KV == nil {
+		t.Errorf("a second creation: %v, %v", r, err)
+	}
+}
+
 func TestAFullStoreTakesEvents(t *testing.T) {
 	s := openStill(t, Quota(8*mb))
 	n, _ := fill(t, s)
