@@ -158,17 +158,26 @@ func TestListsComeInPagesAndBySelector(t *testing.T) {
 	}
 }
 
-func TestPodsAreSelectedByNodeAndPhase(t *testing.T) {
+func TestPodsAreSelectedByFields(t *testing.T) {
 	r := start(t)
 	pods := r.clientset(t).CoreV1().Pods("default")
 	here, nowhere := pod("here"), pod("nowhere")
-	here.Spec.NodeName = "n"
+	here.Spec.NodeName, here.Spec.HostNetwork = "n", true
 	for _, p := range []*corev1.Pod{here, nowhere} {
 		must[*corev1.Pod](t)(pods.Create(t.Context(), p, metav1.CreateOptions{}))
 	}
-	list := must[*corev1.PodList](t)(pods.List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=n,status.phase=Pending"}))
-	if len(list.Items) != 1 || list.Items[0].Name != "here" {
-		t.Errorf("selected %v", list.Items)
+	for selector, want := range map[string]string{
+		"spec.nodeName=n,status.phase=Pending": "here",
+		"spec.nodeName=":                       "nowhere",
+		"spec.nodeName!=":                      "here",
+		"spec.hostNetwork=false":               "nowhere",
+		"spec.hostNetwork!=false":              "here",
+		"spec.hostNetwork=true":                "here",
+	} {
+		list := must[*corev1.PodList](t)(pods.List(t.Context(), metav1.ListOptions{FieldSelector: selector}))
+		if len(list.Items) != 1 || list.Items[0].Name != want {
+			t.Errorf("%s selected %d pods, want only %s", selector, len(list.Items), want)
+		}
 	}
 }
 

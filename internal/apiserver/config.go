@@ -36,6 +36,7 @@ func (s *Server) genericConfig(resources []kinds.Resource) (*genericapiserver.Co
 	c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight = 1000, 500
 	c.EnableProfiling = false
 	c.StorageObjectCountTracker = nil
+	c.SkipOpenAPIInstallation = true // serveOpenAPI does it
 	c.RESTOptionsGetter = s.storages
 
 	scheme, err := newOpenAPIScheme(resources)

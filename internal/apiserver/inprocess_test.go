@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/wrappers"
@@ -174,6 +175,33 @@ func TestInformersFollowTheStore(t *testing.T) {
 		_, ok, _ := informer.GetStore().GetByKey("default/after")
 		return !ok
 	})
+}
+
+// Informers have only the metadata of kinds that are not cached. A change that starts from such an object keeps the rest.
+func TestAChangeOfAnUncachedObjectKeepsWhatItsInformerLeftOut(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	slices := r.Client().ResultSlices()
+	informer := slices.Informer()
+	if err := r.StartInformers(ctx); err != nil {
+		t.Fatal(err)
+	}
+	must[*stintv1.ResultSlice](t)(slices.Create(ctx, &stintv1.ResultSlice{
+		ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: "default"}, Results: []stintv1.PodResult{{Pod: "p", UID: "1", Phase: corev1.PodFailed}},
+	}))
+	var shown *stintv1.ResultSlice
+	await.Until(t, "the informer shows the slice", func() bool {
+		obj, ok, _ := informer.GetStore().GetByKey("default/s")
+		shown, _ = obj.(*stintv1.ResultSlice)
+		return ok
+	})
+	if len(shown.Results) != 0 || shown.UID == "" {
+		t.Errorf("the informer has %d results and the UID %q, want only metadata", len(shown.Results), shown.UID)
+	}
+	after := must[*stintv1.ResultSlice](t)(slices.Modify(ctx, shown, func(s *stintv1.ResultSlice) { s.Finalizers = []string{"example.com/f"} }))
+	if len(after.Results) != 1 || len(after.Finalizers) != 1 {
+		t.Errorf("after the change: results %v, finalizers %v", after.Results, after.Finalizers)
+	}
 }
 
 func TestEmptyingSpecFinalizersEndsATerminatingNamespace(t *testing.T) {

@@ -58,7 +58,7 @@ func (s *Server) build(resources []kinds.Resource, logs LogSource) (routes, []in
 			Resource: r,
 			Store:    main.Store,
 			Deleter:  main,
-			Direct:   s.storages.made[main.DefaultQualifiedResource].Direct,
+			Storage:  s.storages.made[main.DefaultQualifiedResource],
 			Strategy: main.UpdateStrategy,
 		}
 		out.addVersions(r, "", main)

@@ -102,10 +102,7 @@ func attributes(r kinds.Resource) func(runtime.Object) (labels.Set, fields.Set, 
 		if err != nil {
 			return nil, nil, err
 		}
-		set := fields.Set{}
-		if r.SelectableFields != nil {
-			set = r.SelectableFields(obj)
-		}
+		set := r.Fields(obj)
 		set["metadata.name"] = m.GetName()
 		if !r.ClusterScoped {
 			set["metadata.namespace"] = m.GetNamespace()

@@ -118,15 +118,19 @@ func addConversion[In, Out any](scheme *runtime.Scheme, convert func(*In, *Out))
 
 // addFieldLabels allows the field selectors of a kind. Others are refused.
 func addFieldLabels(scheme *runtime.Scheme, r kinds.Resource) error {
-	known := map[string]bool{"metadata.name": true, "metadata.namespace": !r.ClusterScoped}
-	for _, name := range r.SelectableFieldNames {
-		known[name] = true
+	known := map[string]kinds.SelectableField{"metadata.name": {}}
+	if !r.ClusterScoped {
+		known["metadata.namespace"] = kinds.SelectableField{}
+	}
+	for _, f := range r.SelectableFields {
+		known[f.Name] = f
 	}
 	convert := func(label, value string) (string, string, error) {
-		if !known[label] {
+		f, ok := known[label]
+		if !ok {
 			return "", "", fmt.Errorf("field label not supported for %s: %s", r.Plural, label)
 		}
-		return label, value, nil
+		return label, f.StoredValue(value), nil
 	}
 	var errs []error
 	for _, version := range r.Versions() {

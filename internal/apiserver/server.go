@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/admission"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
@@ -50,6 +51,8 @@ type Config struct {
 	Logs LogSource
 	// Jobs describes the Job controller, for explanations of Jobs.
 	Jobs JobOptions
+	// MemoryExceeded returns why there is no memory for new objects, or nil. If it is nil itself, nothing limits them.
+	MemoryExceeded func() error
 	// Registry has the options for validation and defaults of pods and pod templates.
 	Registry podregistry.Options
 }
@@ -69,6 +72,7 @@ type Server struct {
 	jobs            *objectREST
 	classes         *runtimeClasses
 	admission       *namespaceAdmission
+	memory          *memoryAdmission
 	client          *inprocess.Client
 	loopback        *rest.Config
 	// connections is nil on a server that does not listen.
@@ -111,7 +115,8 @@ func (s *Server) setUp(resources []kinds.Resource) error {
 	if err != nil {
 		return err
 	}
-	config.AdmissionControl = s.admission
+	s.memory = &memoryAdmission{exceeded: s.config.MemoryExceeded, isUncached: func(r schema.GroupResource) bool { return s.storages.kinds[r].Uncached }}
+	config.AdmissionControl = admission.NewChainHandler(s.memory, s.admission)
 	s.generic, err = config.Complete(nil).New("stint", genericapiserver.NewEmptyDelegate())
 	if err != nil {
 		return fmt.Errorf("set up the API server: %w", err)
@@ -119,7 +124,8 @@ func (s *Server) setUp(resources []kinds.Resource) error {
 	if err := s.install(all); err != nil {
 		return fmt.Errorf("install the API: %w", err)
 	}
-	s.client = inprocess.New(kinds, s.admission.AdmitCreation)
+	serveOpenAPI(s.generic, config)
+	s.client = inprocess.New(kinds, s.admitCreation)
 	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.classes.ensure())
 }
 
@@ -183,11 +189,11 @@ func (s *Server) serveInMemory(w http.ResponseWriter, req *http.Request) {
 func (s *Server) KubeconfigPath() string { return filepath.Join(s.config.DataDir, "kubeconfig") }
 
 func newStorages(st *store.Store, scheme *runtime.Scheme, codecs serializer.CodecFactory, resources []kinds.Resource) *storages {
-	versions := map[schema.GroupResource]schema.GroupVersion{}
+	all := map[schema.GroupResource]kinds.Resource{}
 	for _, r := range resources {
-		versions[schema.GroupResource{Group: r.Version.Group, Resource: r.Plural}] = r.Version
+		all[schema.GroupResource{Group: r.Version.Group, Resource: r.Plural}] = r
 	}
-	return &storages{store: st, scheme: scheme, codecs: codecs, versions: versions, made: map[schema.GroupResource]*store.Storage{}}
+	return &storages{store: st, scheme: scheme, codecs: codecs, kinds: all, made: map[schema.GroupResource]*store.Storage{}}
 }
 
 func (s *storages) close() {

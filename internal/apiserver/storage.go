@@ -12,24 +12,26 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/store"
 )
 
 // storages makes the storage of each kind. made has them for the in-process client.
 type storages struct {
-	store    *store.Store
-	scheme   *runtime.Scheme
-	codecs   serializer.CodecFactory
-	versions map[schema.GroupResource]schema.GroupVersion
-	made     map[schema.GroupResource]*store.Storage
+	store  *store.Store
+	scheme *runtime.Scheme
+	codecs serializer.CodecFactory
+	kinds  map[schema.GroupResource]kinds.Resource
+	made   map[schema.GroupResource]*store.Storage
 }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.
 func (s *storages) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
-	version, ok := s.versions[resource]
+	kind, ok := s.kinds[resource]
 	if !ok {
 		return generic.RESTOptions{}, fmt.Errorf("no stored version is known for %s", resource)
 	}
+	version := kind.Version
 	codec, err := s.codec(version)
 	if err != nil {
 		return generic.RESTOptions{}, err
@@ -91,6 +93,7 @@ func (s *storages) decorate(config *storagebackend.ConfigForResource, prefix str
 	st, err := s.store.Storage(store.Kind{
 		Config: config, Prefix: prefix, Key: key, New: newFunc, NewList: newList,
 		Attrs: attrs, Triggers: triggers, Indexers: indexers,
+		Uncached: s.kinds[config.GroupResource].Uncached,
 	})
 	if err != nil {
 		return nil, nil, err

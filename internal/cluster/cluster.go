@@ -63,6 +63,7 @@ const (
 // Run runs the controllers until ctx ends and the last write is done, or until the lease is lost, which is an error.
 func Run(ctx context.Context, o Options) error {
 	memory.Tune()
+	memory.SetLimit(memory.DefaultLimit())
 	defer context.AfterFunc(ctx, func() { klog.FromContext(ctx).Info("Stopping: writes in progress are finished first") })()
 	p := &process{Options: o}
 	stop, err := p.serve()

@@ -1,46 +1,94 @@
-// Package memory tunes the memory of long-lived processes: the settings of the garbage collector, and pages that are returned
-// after the start.
+// Package memory bounds the memory of long-lived processes.
+//
+//	Tune         how much garbage there may be, and that memory is returned after a load
+//	Limit        a soft limit for all memory
+//	DropStartup  pages of the program that only its start needed
 package memory
 
 import (
-	"bytes"
 	"os"
+	"runtime"
 	"runtime/debug"
-	"strconv"
+	"runtime/metrics"
 	"sync"
-
-	"golang.org/x/sys/unix"
+	"time"
 )
 
-// gcPercent trades memory for CPU time: at Go's default of 100, a busy server spends a quarter of its CPU time on garbage
-// collection.
-const gcPercent = 300
+const (
+	// quietInterval is the interval at which a process that allocates little returns memory to the system.
+	quietInterval = 5 * time.Second
+	// quietBytes is the most that a quiet process allocates in an interval.
+	quietBytes = 4 << 20
+	// worthReturning is the number of allocated bytes after which another collection is worth its time.
+	worthReturning = 4 << 20
+)
 
-// container is the file with the memory limit of the cgroup, "max" for no limit.
-const container = "/sys/fs/cgroup/memory.max"
-
-// Tune makes garbage collection less frequent, until the memory limit is near: a quarter of the machine's memory, or
-// nine tenths of the container's limit. GOGC and GOMEMLIMIT take precedence.
+// Tune makes the garbage collector keep to a headroom that depends on the load, and returns memory to the system when the
+// process is quiet. GOGC takes precedence. It never stops, as it concerns the whole process.
 var Tune = sync.OnceFunc(func() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	var machine unix.Sysinfo_t
-	if os.Getenv("GOMEMLIMIT") != "" || unix.Sysinfo(&machine) != nil {
+	if os.Getenv("GOGC") != "" {
 		return
 	}
-	limit := int64(machine.Totalram) * int64(machine.Unit) / 4
-	if text, err := os.ReadFile(container); err == nil {
-		limit = within(limit, text)
-	}
-	debug.SetMemoryLimit(limit)
+	c := &collector{last: time.Now()}
+	c.set(minHeadroom)
+	c.afterEachCollection()
+	go c.returnWhenQuiet()
 })
 
-// within leaves a tenth of the container's limit for memory that Go does not count.
-func within(limit int64, container []byte) int64 {
-	most, err := strconv.ParseInt(string(bytes.TrimSpace(container)), 10, 64)
-	if err != nil {
-		return limit
+// collector tunes the garbage collector of this process.
+type collector struct {
+	mu       sync.Mutex
+	last     time.Time
+	headroom int64
+}
+
+// afterEachCollection adjusts the headroom after each garbage collection: the finalizer of an object that nothing refers to
+// runs then.
+func (c *collector) afterEachCollection() {
+	runtime.SetFinalizer(&struct{ c *collector }{c}, func(*struct{ c *collector }) {
+		c.collected(time.Now())
+		c.afterEachCollection()
+	})
+}
+
+func (c *collector) collected(now time.Time) {
+	c.mu.Lock()
+	since := now.Sub(c.last)
+	c.last = now
+	headroom := c.headroom
+	c.mu.Unlock()
+	c.set(nextHeadroom(headroom, int64(read(liveBytes)), since))
+}
+
+func (c *collector) set(headroom int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.headroom = headroom
+	debug.SetGCPercent(gcPercent(headroom, int64(read(liveBytes))))
+}
+
+// returnWhenQuiet collects all garbage and returns the memory to the system whenever the process has become quiet.
+func (c *collector) returnWhenQuiet() {
+	before, returned := read(allocatedBytes), uint64(0)
+	for range time.Tick(quietInterval) {
+		allocated := read(allocatedBytes)
+		if allocated-before < quietBytes && allocated-returned >= worthReturning {
+			debug.FreeOSMemory()
+			returned = read(allocatedBytes)
+		}
+		before = allocated
 	}
-	return min(limit, most/10*9)
+}
+
+// Names of runtime metrics.
+const (
+	liveBytes      = "/gc/heap/live:bytes"
+	allocatedBytes = "/gc/heap/allocs:bytes"
+)
+
+// read returns the value of a runtime metric.
+func read(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }

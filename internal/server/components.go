@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	imagestore "github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/process"
@@ -25,6 +26,7 @@ import (
 
 // components are the parts of a server, in the order in which they are opened. close closes them in reverse.
 type components struct {
+	memory   memory.Limit
 	store    *store.Store
 	listener net.Listener
 	// host is nil on a server without a node.
@@ -81,7 +83,8 @@ func (p *components) isReady() error {
 }
 
 func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
-	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.jobOptions()}
+	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.jobOptions(),
+		MemoryExceeded: p.memory.Exceeded}
 	if p.host != nil {
 		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass}
 	}

@@ -52,6 +52,8 @@ type Options struct {
 	ImageDir string
 	// ImageGC says when images are removed; the zero policy is the default.
 	ImageGC imagestore.GCPolicy
+	// MemoryLimit limits the memory of this process, in bytes; 0 is memory.DefaultLimit.
+	MemoryLimit int64
 	// PodMaxPIDs limits the processes of a container; 0 is process.DefaultPodMaxPIDs, a negative number no limit.
 	PodMaxPIDs int64
 	// Controllers are the names of the controllers to run; nil is all.
@@ -81,10 +83,10 @@ type Server struct {
 // Start returns when the server is ready. The server runs until ctx ends; Wait waits until it has stopped.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	memory.Tune()
+	p := &components{memory: memory.SetLimit(cmp.Or(o.MemoryLimit, memory.DefaultLimit()))}
 	if err := prepare(o); err != nil {
 		return nil, err
 	}
-	p := &components{}
 	if err := p.open(ctx, o); err != nil {
 		return nil, errors.Join(err, p.abandon())
 	}

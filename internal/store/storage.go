@@ -27,22 +27,27 @@ type Kind struct {
 	Attrs    storage.AttrFunc
 	Triggers storage.IndexerFuncs
 	Indexers *cache.Indexers
+	// Uncached objects are not kept in memory: few read them, and there may be many.
+	Uncached bool
 }
 
 // Storage stores the objects of one kind. Its two interfaces have the same data.
 type Storage struct {
-	// Cached answers lists and watches from memory.
+	// Cached answers lists and watches from memory, if the kind is cached.
 	Cached storage.Interface
 	// Direct bypasses the cache. A caller that has the newest version of an object passes it to a write, which then does
 	// not read the object.
 	Direct storage.Interface
 	// Close stops both. It may be called more than once.
 	Close func()
+
+	// feed is nil if the kind is not cached.
+	feed *feed
 }
 
 // Storage returns the storage of one kind. The caller must close it before the Store.
 func (s *Store) Storage(k Kind) (*Storage, error) {
-	featureChecker()
+	setFeatures()
 	versioner := storage.APIObjectVersioner{}
 	direct, err := etcd3.New(s.client, s.maintenance, k.Config.Codec, k.New, k.NewList, keyPrefix, k.Prefix,
 		k.Config.GroupResource, identity.NewEncryptCheckTransformer(), etcd3.NewDefaultLeaseManagerConfig(),
@@ -50,8 +55,12 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if k.Uncached {
+		return &Storage{Cached: direct, Direct: direct, Close: sync.OnceFunc(direct.Close)}, nil
+	}
+	feed := newFeed(direct)
 	c, err := cacher.NewCacherFromConfig(cacher.Config{
-		Storage:             direct,
+		Storage:             feed,
 		Versioner:           versioner,
 		GroupResource:       k.Config.GroupResource,
 		EventsHistoryWindow: storagebackend.DefaultEventsHistoryWindow,
@@ -74,7 +83,7 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 		stop(c)
 		direct.Close()
 	})
-	return &Storage{Cached: delegator, Direct: direct, Close: closeAll}, nil
+	return &Storage{Cached: &cached{delegator, direct}, Direct: direct, Close: closeAll, feed: feed}, nil
 }
 
 // stopTimeout is the timeout for stopping a cache.

@@ -19,13 +19,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
-	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/store"
 )
 
 // Kind describes one kind to the client.
@@ -34,8 +34,8 @@ type Kind struct {
 	Store    *genericregistry.Store
 	// Deleter deletes objects. It adds the rules of the kind to those of Store.
 	Deleter rest.GracefulDeleter
-	// Direct is the storage of Store without the cache.
-	Direct storage.Interface
+	// Storage is the storage of Store.
+	Storage *store.Storage
 	// Strategy is used by Modify, and StatusStrategy by UpdateStatus and ModifyStatus. StatusStrategy is nil for kinds
 	// without status.
 	Strategy       rest.RESTUpdateStrategy

@@ -8,5 +8,5 @@ import (
 
 // ListWatchOf returns the ListerWatcher of r's informer.
 func ListWatchOf[T client.Object](r client.Resource[T]) cache.ListerWatcherWithContext {
-	return listWatch{r.(resource[T]).kind}
+	return &listWatch{kind: r.(resource[T]).kind}
 }

@@ -89,7 +89,7 @@ func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.
 		ttl, err := k.ttl(obj, res)
 		return obj, ttl, err
 	}
-	err = k.Direct.GuaranteedUpdate(ctx, key, out, false, preconditions, try, k.newest(ctx, key, observed))
+	err = k.Storage.Direct.GuaranteedUpdate(ctx, key, out, false, preconditions, try, k.newest(ctx, key, observed))
 	if errors.Is(err, errLastFinalizerRemoved) {
 		return observed, k.remove(ctx, key, preconditions)
 	}
@@ -100,9 +100,12 @@ func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.
 }
 
 // newest returns a copy of observed or of the cached object, whichever is newer. It is a copy because the write changes
-// it.
+// it. It returns nil if the write must read the object, as observed may be from an informer that has only the metadata.
 func (k *kind) newest(ctx context.Context, key string, observed client.Object) runtime.Object {
-	versioner := k.Direct.Versioner()
+	if k.Resource.Uncached {
+		return nil
+	}
+	versioner := k.Storage.Direct.Versioner()
 	seen, err := versioner.ObjectResourceVersion(observed)
 	if err != nil {
 		seen = 0

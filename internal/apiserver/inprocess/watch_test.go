@@ -2,6 +2,7 @@ package inprocess_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -10,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/apiserver/pkg/storage/cacher/metrics"
-	"k8s.io/component-base/metrics/testutil"
 
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
@@ -46,25 +45,6 @@ func watchFromNow(t *testing.T, pods client.Resource[*corev1.Pod]) watch.Interfa
 	return must(lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}))(t)
 }
 
-// writeUntilClosed creates pods, numbered from from, until the server has closed a watch that is not read. It returns the
-// next number.
-func writeUntilClosed(t *testing.T, pods client.Resource[*corev1.Pod], from int) int {
-	t.Helper()
-	before, ctx := terminated(t), await.Context(t)
-	for i := from; ; i++ {
-		if terminated(t) > before {
-			return i
-		}
-		must(pods.Create(ctx, pod(i)))(t)
-	}
-}
-
-// terminated returns how many watches of pods the server has closed because they were not read.
-func terminated(t *testing.T) float64 {
-	t.Helper()
-	return must(testutil.GetCounterMetricValue(metrics.TerminatedWatchersCounter.WithLabelValues("", "pods")))(t)
-}
-
 func pod(i int) *corev1.Pod {
 	return wrappers.MakePod(fmt.Sprintf("p%d", i)).Namespace("default").Command("true").Obj()
 }
@@ -81,35 +61,73 @@ func next(t *testing.T, w watch.Interface) (watch.Event, bool) {
 	}
 }
 
-func TestAWatchThatTheServerClosesGoesOnWithoutLossOrRepetition(t *testing.T) {
+// create creates pods with these numbers.
+func create(t *testing.T, pods client.Resource[*corev1.Pod], from, to int) {
+	t.Helper()
+	for i := from; i < to; i++ {
+		must(pods.Create(await.Context(t), pod(i)))(t)
+	}
+}
+
+// unread is more events than any buffer between the store and a watch has room for.
+const unread = 300
+
+func TestAWatchThatIsNotReadLosesAndRepeatsNothing(t *testing.T) {
 	pods, _ := start(t, t.TempDir())
 	w := watchFromNow(t, pods)
 	defer w.Stop()
-	seen := 0
-	for range 3 {
-		for made := writeUntilClosed(t, pods, seen); seen < made; seen++ {
-			e, ok := next(t, w)
-			if !ok {
-				t.Fatalf("the watch ended after %d of %d pods", seen, made)
-			}
-			want := fmt.Sprintf("p%d", seen)
-			if got, isPod := e.Object.(*corev1.Pod); !isPod || e.Type != watch.Added || got.Name != want {
-				t.Fatalf("event %d is %s of %T %v, want %s added", seen, e.Type, e.Object, got.GetName(), want)
-			}
+	create(t, pods, 0, unread)
+	for i := range unread {
+		e, ok := next(t, w)
+		if !ok {
+			t.Fatalf("the watch ended after %d of %d pods", i, unread)
 		}
+		want := fmt.Sprintf("p%d", i)
+		if got, isPod := e.Object.(*corev1.Pod); !isPod || e.Type != watch.Added || got.Name != want {
+			t.Fatalf("event %d is %s of %T %v, want %s added", i, e.Type, e.Object, got.GetName(), want)
+		}
+	}
+}
+
+func TestAListAndItsWatchHaveEveryPodOnce(t *testing.T) {
+	pods, _ := start(t, t.TempDir())
+	lw := inprocess.ListWatchOf(pods)
+	create(t, pods, 0, 3)
+	list := must(lw.ListWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "0"}))(t).(*corev1.PodList)
+	create(t, pods, 3, 4)
+	w := must(lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion}))(t)
+	defer w.Stop()
+	var names []string
+	for _, pod := range list.Items {
+		names = append(names, pod.Name)
+	}
+	for !slices.Contains(names, "p3") {
+		e, _ := next(t, w)
+		names = append(names, e.Object.(*corev1.Pod).Name)
+	}
+	if want := []string{"p0", "p1", "p2", "p3"}; !slices.Equal(names, want) {
+		t.Errorf("the list and then the watch have %v, want %v", names, want)
+	}
+}
+
+func TestAWatchAndTheCacheShareObjects(t *testing.T) {
+	pods, _ := start(t, t.TempDir())
+	first, second := watchFromNow(t, pods), watchFromNow(t, pods)
+	defer first.Stop()
+	defer second.Stop()
+	create(t, pods, 0, 1)
+	a, _ := next(t, first)
+	b, _ := next(t, second)
+	if a.Object != b.Object {
+		t.Error("each watch has a copy of its own")
 	}
 }
 
 func TestAWatchStopsWhateverItDoes(t *testing.T) {
 	pods, _ := start(t, t.TempDir())
-	made := 0
 	for name, before := range map[string]func(t *testing.T){
-		"while nothing happens": func(*testing.T) {},
-		"while an event waits to be read": func(t *testing.T) {
-			must(pods.Create(t.Context(), pod(made)))(t)
-			made++
-		},
-		"after the server closed its part": func(t *testing.T) { made = writeUntilClosed(t, pods, made) },
+		"while nothing happens":           func(*testing.T) {},
+		"while an event waits to be read": func(t *testing.T) { create(t, pods, 0, unread) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := watchFromNow(t, pods)
@@ -128,7 +146,7 @@ func TestAStoppedWatchThatIsNotReadLeavesNothing(t *testing.T) {
 	pods, stop := start(t, t.TempDir())
 	idle, full := watchFromNow(t, pods), watchFromNow(t, pods)
 	idle.Stop()
-	writeUntilClosed(t, pods, 0)
+	create(t, pods, 0, unread)
 	full.Stop()
 	stop()
 	var err error
@@ -139,22 +157,12 @@ func TestAStoppedWatchThatIsNotReadLeavesNothing(t *testing.T) {
 	}, func() string { return err.Error() })
 }
 
-func TestAWatchFromAForgottenVersionSaysSoAndEnds(t *testing.T) {
-	dir := t.TempDir()
-	pods, stop := start(t, dir)
-	must(pods.Create(t.Context(), pod(0)))(t)
-	stop()
-	// A new server has no watch events from before its start.
-	pods, _ = start(t, dir)
+func TestAWatchWithoutAListIsRefused(t *testing.T) {
+	pods, _ := start(t, t.TempDir())
 	lw := inprocess.ListWatchOf(pods)
-	w := must(lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "1"}))(t)
-	defer w.Stop()
-	e, _ := next(t, w)
-	if err := apierrors.FromObject(e.Object); e.Type != watch.Error || !apierrors.IsResourceExpired(err) {
-		t.Errorf("the first event is %s %v, want ERROR, expired", e.Type, err)
-	}
-	if e, ok := next(t, w); ok {
-		t.Errorf("%s came after the error", e.Type)
+	_, err := lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
+	if !apierrors.IsResourceExpired(err) {
+		t.Errorf("%v, want expired, so that the reflector lists", err)
 	}
 }
 
@@ -163,7 +171,10 @@ func TestAWatchEndsWithItsServer(t *testing.T) {
 	w := watchFromNow(t, pods)
 	defer w.Stop()
 	stop()
-	if e, ok := next(t, w); ok {
-		t.Errorf("%s came from a server that has stopped", e.Type)
+	for ok := true; ok; {
+		var e watch.Event
+		if e, ok = next(t, w); ok && e.Type != watch.Error {
+			t.Errorf("%s came from a server that has stopped", e.Type)
+		}
 	}
 }

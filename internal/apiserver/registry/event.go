@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -32,6 +31,7 @@ func Event() kinds.Resource {
 		Singular:   "event",
 		ShortNames: []string{"ev"},
 		TTL:        eventsAreKept,
+		Uncached:   true,
 		New:        func() runtime.Object { return &corev1.Event{} },
 		NewList:    func() runtime.Object { return &corev1.EventList{} },
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
@@ -40,33 +40,28 @@ func Event() kinds.Resource {
 		ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
 			return validateEvent(obj.(*corev1.Event))
 		},
-		SelectableFields:     func(obj runtime.Object) fields.Set { return eventFields(obj.(*corev1.Event)) },
-		SelectableFieldNames: eventFieldNames,
-		Columns:              eventColumns,
-		Row:                  eventRow,
+		SelectableFields: eventFields(),
+		Columns:          eventColumns,
+		Row:              eventRow,
 	}
 }
 
-var eventFieldNames = []string{
-	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
-	"reason", "reportingComponent", "source", "type",
-}
-
-func eventFields(e *corev1.Event) fields.Set {
-	o := &e.InvolvedObject
-	return fields.Set{
-		"involvedObject.kind":            o.Kind,
-		"involvedObject.namespace":       o.Namespace,
-		"involvedObject.name":            o.Name,
-		"involvedObject.uid":             string(o.UID),
-		"involvedObject.apiVersion":      o.APIVersion,
-		"involvedObject.resourceVersion": o.ResourceVersion,
-		"involvedObject.fieldPath":       o.FieldPath,
-		"reason":                         e.Reason,
-		"reportingComponent":             e.ReportingController,
-		"source":                         eventComponent(e),
-		"type":                           e.Type,
+func eventFields() []kinds.SelectableField {
+	field := func(name string, value func(*corev1.Event) string) kinds.SelectableField {
+		return kinds.SelectableField{Name: name, Value: func(obj runtime.Object) string { return value(obj.(*corev1.Event)) }}
+	}
+	return []kinds.SelectableField{
+		field("involvedObject.kind", func(e *corev1.Event) string { return e.InvolvedObject.Kind }),
+		field("involvedObject.namespace", func(e *corev1.Event) string { return e.InvolvedObject.Namespace }),
+		field("involvedObject.name", func(e *corev1.Event) string { return e.InvolvedObject.Name }),
+		field("involvedObject.uid", func(e *corev1.Event) string { return string(e.InvolvedObject.UID) }),
+		field("involvedObject.apiVersion", func(e *corev1.Event) string { return e.InvolvedObject.APIVersion }),
+		field("involvedObject.resourceVersion", func(e *corev1.Event) string { return e.InvolvedObject.ResourceVersion }),
+		field("involvedObject.fieldPath", func(e *corev1.Event) string { return e.InvolvedObject.FieldPath }),
+		field("reason", func(e *corev1.Event) string { return e.Reason }),
+		field("reportingComponent", func(e *corev1.Event) string { return e.ReportingController }),
+		field("source", eventComponent),
+		field("type", func(e *corev1.Event) string { return e.Type }),
 	}
 }
 

@@ -68,7 +68,7 @@ func TestEventsAreSelectedBySource(t *testing.T) {
 		"an old client names its source":  {corev1.Event{Source: corev1.EventSource{Component: "node"}, ReportingController: "job"}, "node"},
 		"a new client names a controller": {corev1.Event{ReportingController: "job"}, "job"},
 	} {
-		if got := eventFields(&c.event)["source"]; got != c.want {
+		if got := Event().Fields(&c.event)["source"]; got != c.want {
 			t.Errorf("%s: %q, want %q", sentence, got, c.want)
 		}
 	}

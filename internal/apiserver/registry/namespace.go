@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -51,10 +50,9 @@ func Namespace() kinds.Resource {
 				return validateNamespacePhase(obj.(*corev1.Namespace))
 			},
 		},
-		SelectableFields: func(obj runtime.Object) fields.Set {
-			return fields.Set{"status.phase": string(obj.(*corev1.Namespace).Status.Phase)}
-		},
-		SelectableFieldNames: []string{"status.phase"},
+		SelectableFields: []kinds.SelectableField{{Name: "status.phase", Value: func(obj runtime.Object) string {
+			return string(obj.(*corev1.Namespace).Status.Phase)
+		}}},
 		Columns: []metav1.TableColumnDefinition{
 			kinds.NameColumn,
 			{Name: "Status", Type: "string", Description: "The status of the namespace"},

@@ -13,7 +13,6 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -58,12 +57,11 @@ func Node() kinds.Resource {
 				return validateNodeStatus(&obj.(*corev1.Node).Status, field.NewPath("status"))
 			},
 		},
-		SelectableFields: func(obj runtime.Object) fields.Set {
-			return fields.Set{"spec.unschedulable": strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)}
-		},
-		SelectableFieldNames: []string{"spec.unschedulable"},
-		Columns:              nodeColumns,
-		Row:                  nodeRow,
+		SelectableFields: []kinds.SelectableField{{Name: "spec.unschedulable", Value: func(obj runtime.Object) string {
+			return strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)
+		}}},
+		Columns: nodeColumns,
+		Row:     nodeRow,
 	}
 }
 

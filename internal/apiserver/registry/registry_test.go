@@ -25,17 +25,10 @@ func TestKindsAreWhole(t *testing.T) {
 			if cells := r.Row(obj, metav1.Now().Time); len(cells) != len(r.Columns) {
 				t.Errorf("%d cells for %d columns", len(cells), len(r.Columns))
 			}
-			if r.SelectableFields == nil {
-				return
-			}
-			got := r.SelectableFields(obj)
-			for _, name := range r.SelectableFieldNames {
-				if !got.Has(name) {
-					t.Errorf("%s can be asked for but not found", name)
+			for name, value := range r.Fields(obj) {
+				if value == "" {
+					t.Errorf("the field %s is kept although it is empty", name)
 				}
-			}
-			if len(got) != len(r.SelectableFieldNames) {
-				t.Errorf("fields %v, names %v", got, r.SelectableFieldNames)
 			}
 		})
 	}

@@ -20,6 +20,7 @@ func ResultSlice() kinds.Resource {
 		Kind:     "ResultSlice",
 		Plural:   "resultslices",
 		Singular: "resultslice",
+		Uncached: true,
 		New:      func() runtime.Object { return &stintv1.ResultSlice{} },
 		NewList:  func() runtime.Object { return &stintv1.ResultSliceList{} },
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -39,10 +38,9 @@ func Secret() kinds.Resource {
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return validateSecretUpdate(obj.(*corev1.Secret), old.(*corev1.Secret))
 		},
-		SelectableFields: func(obj runtime.Object) fields.Set {
-			return fields.Set{"type": string(obj.(*corev1.Secret).Type)}
-		},
-		SelectableFieldNames: []string{"type"},
+		SelectableFields: []kinds.SelectableField{{Name: "type", Value: func(obj runtime.Object) string {
+			return string(obj.(*corev1.Secret).Type)
+		}}},
 		Columns: []metav1.TableColumnDefinition{
 			kinds.NameColumn,
 			{Name: "Type", Type: "string", Description: corev1.Secret{}.SwaggerDoc()["type"]},

@@ -24,6 +24,7 @@ type runFlags struct {
 	logs        string
 	allocatable string
 	keepLogs    nodeflags.KeepLogs
+	memory      nodeflags.MemoryLimit
 	maxPIDs     nodeflags.PodMaxPIDs
 	runtime     nodeflags.Runtime
 	imageGC     nodeflags.ImageGC
@@ -71,6 +72,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	flags.StringVar(&f.logs, "logs", string(LogsAll), "pods whose logs are shown: all, failed or none")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what all pods together may request, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.Add(flags)
+	f.memory.Add(flags)
 	f.maxPIDs.Add(flags)
 	f.runtime.Add(flags)
 	f.imageGC.Add(flags)
@@ -100,6 +102,10 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 	if err != nil {
 		return Options{}, err
 	}
+	memoryLimit, err := f.memory.Bytes()
+	if err != nil {
+		return Options{}, err
+	}
 	maxPIDs, err := f.maxPIDs.Checked()
 	if err != nil {
 		return Options{}, err
@@ -120,7 +126,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
 		RuntimeClass: class, RuntimeAsked: f.runtime.Flag != "",
 		Start: embedded.Server(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
-			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs,
+			Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, PodMaxPIDs: maxPIDs,
 			RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC}),
 		Output: func() output.Output { return NewOutput(streams, f.format == "json", f.quiet) },
 	}, nil

@@ -41,6 +41,7 @@ type serverFlags struct {
 	allocatable string
 	keepLogs    nodeflags.KeepLogs
 	quota       nodeflags.Quota
+	memory      nodeflags.MemoryLimit
 	maxPIDs     nodeflags.PodMaxPIDs
 	service     controllerflags.Service
 	job         controllerflags.Job
@@ -85,6 +86,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.allocatable, "allocatable", "", "what all pods together may request, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.Add(flags)
 	f.quota.Add(flags)
+	f.memory.Add(flags)
 	f.maxPIDs.Add(flags)
 	f.service.Add(flags, controllerflags.Offer{All: server.Controllers})
 	f.job.Add(flags, job.Options{
@@ -125,6 +127,10 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	memoryLimit, err := f.memory.Bytes()
+	if err != nil {
+		return server.Options{}, err
+	}
 	maxPIDs, err := f.maxPIDs.Checked()
 	if err != nil {
 		return server.Options{}, err
@@ -146,7 +152,8 @@ func (f *serverFlags) options() (server.Options, error) {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.MetricsListen, Node: true,
-		Allocatable: allocatable, KeepLogs: keep, StoreQuota: quota, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
+		Allocatable: allocatable, KeepLogs: keep, StoreQuota: quota, MemoryLimit: memoryLimit, PodMaxPIDs: maxPIDs,
+		RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
 		Controllers: f.service.Controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
 }
 

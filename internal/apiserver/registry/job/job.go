@@ -11,7 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/warning"
@@ -61,11 +60,9 @@ func Resource(o pod.Options) kinds.Resource {
 				return validateStatusUpdate(obj.(*batchv1.Job), old.(*batchv1.Job))
 			},
 		},
-		SelectableFields: func(obj runtime.Object) fields.Set {
-			succeeded := obj.(*batchv1.Job).Status.Succeeded
-			return fields.Set{succeededField: strconv.Itoa(int(succeeded))}
-		},
-		SelectableFieldNames: []string{succeededField},
+		SelectableFields: []kinds.SelectableField{{Name: succeededField, Value: func(obj runtime.Object) string {
+			return strconv.Itoa(int(obj.(*batchv1.Job).Status.Succeeded))
+		}}},
 		// A deletion without a propagation policy orphans the pods, as in Kubernetes. kubectl always sets a policy.
 		DefaultPropagation: metav1.DeletePropagationOrphan,
 		Columns:            columns(),

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -54,10 +53,9 @@ type Resource struct {
 	// NameValidation returns the faults of a name. If it is nil, names must be DNS subdomains.
 	NameValidation func(name string, prefix bool) []string
 
-	// SelectableFields returns the fields for field selectors, in addition to metadata.name and metadata.namespace.
-	SelectableFields func(obj runtime.Object) fields.Set
-	// SelectableFieldNames are the names of these fields. Field selectors with other names are refused.
-	SelectableFieldNames []string
+	// SelectableFields are the fields for field selectors, in addition to metadata.name and metadata.namespace. Field
+	// selectors with other names are refused.
+	SelectableFields []SelectableField
 
 	// CheckGracefulDelete makes deletions graceful, if it is not nil. It sets options.GracePeriodSeconds if the request
 	// does not, and reports whether the object stays until a client deletes it with a grace period of 0.
@@ -71,6 +69,9 @@ type Resource struct {
 
 	// TTL is the time after which an object expires; 0 means never.
 	TTL time.Duration
+	// Uncached objects are not kept in memory, and informers in the server's process have only their metadata: few read
+	// them, and there may be many.
+	Uncached bool
 }
 
 // Versions returns all versions in which the kind is served.

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -60,8 +59,7 @@ func Resource(o Options) kinds.Resource {
 			},
 			ResetFields: []string{"deletionTimestamp", "ownerReferences"},
 		},
-		SelectableFields:     func(obj runtime.Object) fields.Set { return selectableFields(obj.(*corev1.Pod)) },
-		SelectableFieldNames: selectableFieldNames,
+		SelectableFields: selectableFields(),
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
 			pod := obj.(*corev1.Pod)
 			options.GracePeriodSeconds = ptr.To(gracePeriod(pod, o.isRunByNode(pod), options.GracePeriodSeconds))
@@ -73,21 +71,21 @@ func Resource(o Options) kinds.Resource {
 	}
 }
 
-var selectableFieldNames = []string{
-	"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-	"status.phase", "status.podIP", "status.nominatedNodeName",
-}
-
-func selectableFields(pod *corev1.Pod) fields.Set {
-	return fields.Set{
-		"spec.nodeName":            pod.Spec.NodeName,
-		"spec.restartPolicy":       string(pod.Spec.RestartPolicy),
-		"spec.schedulerName":       pod.Spec.SchedulerName,
-		"spec.serviceAccountName":  pod.Spec.ServiceAccountName,
-		"spec.hostNetwork":         strconv.FormatBool(pod.Spec.HostNetwork),
-		"status.phase":             string(pod.Status.Phase),
-		"status.podIP":             pod.Status.PodIP,
-		"status.nominatedNodeName": pod.Status.NominatedNodeName,
+func selectableFields() []kinds.SelectableField {
+	field := func(name string, value func(*corev1.Pod) string) kinds.SelectableField {
+		return kinds.SelectableField{Name: name, Value: func(obj runtime.Object) string { return value(obj.(*corev1.Pod)) }}
+	}
+	hostNetwork := field("spec.hostNetwork", func(p *corev1.Pod) string { return strconv.FormatBool(p.Spec.HostNetwork) })
+	hostNetwork.Usual = "false"
+	return []kinds.SelectableField{
+		hostNetwork,
+		field("spec.nodeName", func(p *corev1.Pod) string { return p.Spec.NodeName }),
+		field("spec.restartPolicy", func(p *corev1.Pod) string { return string(p.Spec.RestartPolicy) }),
+		field("spec.schedulerName", func(p *corev1.Pod) string { return p.Spec.SchedulerName }),
+		field("spec.serviceAccountName", func(p *corev1.Pod) string { return p.Spec.ServiceAccountName }),
+		field("status.phase", func(p *corev1.Pod) string { return string(p.Status.Phase) }),
+		field("status.podIP", func(p *corev1.Pod) string { return p.Status.PodIP }),
+		field("status.nominatedNodeName", func(p *corev1.Pod) string { return p.Status.NominatedNodeName }),
 	}
 }
 

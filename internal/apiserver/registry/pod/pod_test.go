@@ -103,7 +103,7 @@ func TestPodsAreSelectedByFields(t *testing.T) {
 		"spec.serviceAccountName": "default", "spec.hostNetwork": "true",
 		"status.phase": "Pending", "status.podIP": "10.0.0.1", "status.nominatedNodeName": "n2",
 	}
-	if diff := cmp.Diff(want, map[string]string(Resource(Options{}).SelectableFields(pod))); diff != "" {
+	if diff := cmp.Diff(want, map[string]string(Resource(Options{}).Fields(pod))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
