@@ -29,10 +29,16 @@ type quota struct {
 // OptimisticPut implements kubernetes.Interface.
 func (q *quota) OptimisticPut(ctx context.Context, key string, value []byte, expected int64, o kubernetes.PutOptions) (kubernetes.PutResponse, error) {
 	creates, expires := expected == 0, o.LeaseID != 0
-	if q.used() >= q.limit(creates, expires) {
-		return kubernetes.PutResponse{}, q.exceeded()
+	if q.used() < q.limit(creates, expires) {
+		return q.Interface.OptimisticPut(ctx, key, value, expected, o)
 	}
-	return q.Interface.OptimisticPut(ctx, key, value, expected, o)
+	if creates {
+		// An object that exists needs no room. A server that starts creates what it needs, and must be told so.
+		if there, err := q.Interface.Get(ctx, key, kubernetes.GetOptions{}); err != nil || there.KV != nil {
+			return kubernetes.PutResponse{KV: there.KV, Revision: there.Revision}, err
+		}
+	}
+	return kubernetes.PutResponse{}, q.exceeded()
 }
 
 // limit is the size from which on a write is refused.
