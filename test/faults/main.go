@@ -26,11 +26,7 @@ import (
 	"time"
 )
 
-<<<<<<< HEAD
 var faults = slices.Concat(counting, creation, endings, starts, schedules, deletions, remotely, onTheNode, remembering, inTheStore, known)
-=======
-var faults = slices.Concat(counting, creation, endings, starts, schedules, deletions, remotely, onTheNode, inTheStore, remembering, known)
->>>>>>> ffef07ac2fec264f8e6a992bb9834d0c919a1013
 
 func main() {
 	pattern := flag.String("run", "", "plant the faults whose file or sentence matches this regular expression")
