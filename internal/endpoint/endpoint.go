@@ -26,6 +26,8 @@ type Config struct {
 	Ready func() error
 	// Version is Stint's.
 	Version string
+	// More are metrics of the process besides those of Kubernetes' registry.
+	More prometheus.Gatherers
 }
 
 // Endpoint serves plain HTTP, without authentication.
@@ -44,7 +46,7 @@ func New(c Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	series := prometheus.Gatherers{legacyregistry.DefaultGatherer, build}
+	series := append(prometheus.Gatherers{legacyregistry.DefaultGatherer, build}, c.More...)
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(series, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", answer(func() error { return nil }))

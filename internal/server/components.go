@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync/atomic"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -54,7 +55,7 @@ func (p *components) open(ctx context.Context, o Options) (err error) {
 		}
 	}
 	if o.MetricsListen != "" {
-		e, err := endpoint.New(endpoint.Config{Address: o.MetricsListen, Ready: p.isReady, Version: o.Version})
+		e, err := endpoint.New(endpoint.Config{Address: o.MetricsListen, Ready: p.isReady, Version: o.Version, More: prometheus.Gatherers{store.Sizes}})
 		if err != nil {
 			return err
 		}

@@ -218,7 +218,7 @@ func TestRefusesWhatAnotherHolds(t *testing.T) {
 
 func TestMetricsEndpoint(t *testing.T) {
 	address := startWithMetrics(t)
-	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ok", "/metrics": "go_goroutines"} {
+	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ok", "/metrics": "etcd_mvcc_db_total_size_in_use_in_bytes"} {
 		response, err := http.Get("http://" + address + path)
 		if err != nil {
 			t.Fatal(err)
