@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -79,7 +80,8 @@ func newObjectREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter,
 		ReturnDeletedObject:       returnsDeleted[r.Plural],
 	}
 	if r.TTL != 0 {
-		st.TTLFunc = func(runtime.Object, uint64, bool) (uint64, error) { return uint64(r.TTL.Seconds()), nil }
+		lifetimes := newEventLifetimes(r.TTL, time.Now)
+		st.TTLFunc = func(runtime.Object, uint64, bool) (uint64, error) { return uint64(lifetimes.next().Seconds()), nil }
 	}
 	err := st.CompleteWithOptions(&generic.StoreOptions{RESTOptions: options, AttrFunc: attributes(r)})
 	if err != nil {

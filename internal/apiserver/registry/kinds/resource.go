@@ -67,7 +67,7 @@ type Resource struct {
 	Columns []metav1.TableColumnDefinition
 	Row     func(obj runtime.Object, now time.Time) []any
 
-	// TTL is the time after which an object expires; 0 means never.
+	// TTL is the time after which an object expires, sooner if there are many; 0 means never.
 	TTL time.Duration
 	// Uncached objects are not kept in memory, and informers in the server's process have only their metadata: few read
 	// them, and there may be many.
