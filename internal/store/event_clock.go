@@ -10,7 +10,7 @@ import (
 const (
 	// historyBytes limits the encoded size of the events that the watch cache of a kind keeps. The cache keeps at least
 	// 100 events, and as it doubles and halves its capacity it may keep four times this size.
-	historyBytes = 512 << 10
+	historyBytes = 128 << 10
 	// unknownSize is the assumed size of an object that cannot tell its encoded size.
 	unknownSize = 2 << 10
 )

@@ -47,11 +47,11 @@ func (f *feed) Watch(ctx context.Context, key string, opts storage.ListOptions) 
 
 // received returns a function that is called for each event, and returns the event for the watch cache. Initial events
 // are the content of the cache and not part of its history, so they have no time. A bookmark ends them.
-func (f *feed) received(initial bool) func(watch.Event) watch.Event {
+func (f *feed) received(initial bool) func(watch.Event) (watch.Event, bool) {
 	clock := &eventClock{}
-	return func(e watch.Event) watch.Event {
+	return func(e watch.Event) (watch.Event, bool) {
 		if e.Type == watch.Error {
-			return e
+			return e, false
 		}
 		f.publish(e)
 		switch {
@@ -60,7 +60,7 @@ func (f *feed) received(initial bool) func(watch.Event) watch.Event {
 		case !initial:
 			e.Object = timedObject{e.Object, clock.next(time.Now(), e.Object)}
 		}
-		return e
+		return e, false
 	}
 }
 

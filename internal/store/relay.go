@@ -29,13 +29,9 @@ func (r *relay) ResultChan() <-chan watch.Event { return r.events }
 // Stop implements watch.Interface.
 func (r *relay) Stop() { r.stopOnce.Do(func() { close(r.stopped) }) }
 
-// forward passes on the events of source, changed by change, until source ends or Stop is called.
-func (r *relay) forward(source watch.Interface, change func(watch.Event) watch.Event) {
-	r.forwardUntil(source, func(e watch.Event) (watch.Event, bool) { return change(e), false })
-}
-
-// forwardUntil is like forward, but also stops after the event for which change returns true. It reports whether there was one.
-func (r *relay) forwardUntil(source watch.Interface, change func(watch.Event) (_ watch.Event, last bool)) bool {
+// forward passes on the events of source, changed by change, until source ends, Stop is called, or change says that an event
+// is the last one. It returns false if Stop was called.
+func (r *relay) forward(source watch.Interface, change func(watch.Event) (_ watch.Event, last bool)) bool {
 	defer source.Stop()
 	for {
 		select {
@@ -43,11 +39,14 @@ func (r *relay) forwardUntil(source watch.Interface, change func(watch.Event) (_
 			return false
 		case e, ok := <-source.ResultChan():
 			if !ok {
-				return false
+				return true
 			}
 			e, last := change(e)
-			if !r.send(e) || last {
-				return last
+			if !r.send(e) {
+				return false
+			}
+			if last {
+				return true
 			}
 		}
 	}
@@ -61,5 +60,3 @@ func (r *relay) send(e watch.Event) bool {
 		return true
 	}
 }
-
-func unchanged(e watch.Event) watch.Event { return e }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/cacher"
+	"k8s.io/utils/ptr"
 )
 
 // cached is the storage for clients: the watch cache, and etcd for watches from versions that the cache has dropped.
@@ -16,64 +17,95 @@ type cached struct {
 	direct storage.Interface
 }
 
-// Watch implements storage.Interface.
+// Watch implements storage.Interface. The watch cache closes a watch that is not read for a moment, which happens on a busy
+// machine; kubectl would end then. This watch goes on after the last event that the client has received.
 func (c *cached) Watch(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
-	w, err := c.CacheDelegator.Watch(ctx, key, opts)
+	source, err := c.open(ctx, key, opts)
 	if err != nil {
 		return nil, err
 	}
-	first, ok := firstEvent(w)
-	if !ok {
-		return w, nil
-	}
-	if isExpired(first) {
-		return c.resume(ctx, key, opts)
-	}
 	return newRelay(func(r *relay) {
-		if r.send(first) {
-			r.forward(w, unchanged)
-		} else {
-			w.Stop()
+		p := position{known: isVersion(opts.ResourceVersion) && !ptr.Deref(opts.SendInitialEvents, false)}
+		for p.forward(r, source) && ctx.Err() == nil {
+			opts.ResourceVersion, opts.ResourceVersionMatch, opts.SendInitialEvents = p.version, "", nil
+			if source, err = c.open(ctx, key, opts); err != nil {
+				return // the client watches again
+			}
 		}
 	}), nil
 }
 
-// firstEvent returns the first event of a watch if it is there at once, as is the error that the version is too old.
-func firstEvent(w watch.Interface) (watch.Event, bool) {
+// isVersion reports whether a watch with this version starts with later events. Others start with all objects.
+func isVersion(version string) bool { return version != "" && version != "0" }
+
+// opened is a watch of the cache or of etcd.
+type opened struct {
+	watch.Interface
+	// first has the event that was already read, if any.
+	first []watch.Event
+	// enough is the version up to which etcd is watched; 0 for a watch of the cache.
+	enough uint64
+}
+
+// open watches the cache or, if that has dropped the version, etcd until it has caught up with the cache.
+func (c *cached) open(ctx context.Context, key string, opts storage.ListOptions) (*opened, error) {
+	w, err := c.CacheDelegator.Watch(ctx, key, opts)
+	if err != nil {
+		return nil, err
+	}
+	first := eventsAtOnce(w)
+	if len(first) == 0 || !isExpired(first[0]) {
+		return &opened{Interface: w, first: first}, nil
+	}
+	current, err := c.direct.GetCurrentResourceVersion(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w, err = c.direct.Watch(ctx, key, opts)
+	return &opened{Interface: w, enough: current}, err
+}
+
+// eventsAtOnce returns the first event of a watch if it is there at once, as is the error that the version is too old.
+func eventsAtOnce(w watch.Interface) []watch.Event {
 	select {
 	case e, ok := <-w.ResultChan():
-		return e, ok
+		if ok {
+			return []watch.Event{e}
+		}
 	default:
-		return watch.Event{}, false
 	}
+	return nil
 }
 
 func isExpired(e watch.Event) bool {
 	return e.Type == watch.Error && apierrors.IsResourceExpired(apierrors.FromObject(e.Object))
 }
 
-// resume watches etcd until it has caught up with the cache, and then the cache.
-func (c *cached) resume(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
-	current, err := c.direct.GetCurrentResourceVersion(ctx)
-	if err != nil {
-		return nil, err
+// position is how far a client has come.
+type position struct {
+	// known is false while the client receives all objects, which come in no order and end with a bookmark.
+	known   bool
+	version string
+}
+
+// forward passes events on until the source ends or has no more to say than the cache. It reports whether there may be more
+// events after the position.
+func (p *position) forward(r *relay, source *opened) bool {
+	received, failed := false, false
+	pass := func(e watch.Event) (watch.Event, bool) {
+		version := versionOf(e)
+		received, failed = true, e.Type == watch.Error
+		p.known = p.known || e.Type == watch.Bookmark
+		p.version = strconv.FormatUint(version, 10)
+		return e, failed || source.enough > 0 && version >= source.enough
 	}
-	old, err := c.direct.Watch(ctx, key, opts)
-	if err != nil {
-		return nil, err
+	for _, e := range source.first {
+		if e, last := pass(e); !r.send(e) || last {
+			source.Stop()
+			return false
+		}
 	}
-	return newRelay(func(r *relay) {
-		caughtUp := r.forwardUntil(old, func(e watch.Event) (watch.Event, bool) {
-			version := versionOf(e)
-			opts.ResourceVersion = strconv.FormatUint(version, 10)
-			return e, version >= current
-		})
-		if !caughtUp {
-			return
-		}
-		// If it fails, the client watches again.
-		if w, err := c.Watch(ctx, key, opts); err == nil {
-			r.forward(w, unchanged)
-		}
-	}), nil
+	stopped := !r.forward(source, pass)
+	// A watch that ends without an event would end again.
+	return p.known && received && !failed && !stopped
 }

@@ -116,7 +116,23 @@ func TestTheWatchCacheForgetsAndEtcdServesWhatItForgot(t *testing.T) {
 	createMap(t, maps, events+1, 0)
 	createMap(t, maps, events+2, 0)
 	seen(old, events+1, events+2)
-	live.Stop()
+	// The cache has closed the watch that was not read, but its client does not notice.
+	seen(live, 1, events+2)
+}
+
+func TestAWatchOfAllObjectsEndsWithTheCache(t *testing.T) {
+	maps := configMaps(t, open(t, t.TempDir()))
+	createMap(t, maps, 0, 0)
+	w := watchAfter(t, maps, "0")
+	if e := await.Value(t, "the object that is there", w.ResultChan()); e.Type != watch.Added {
+		t.Errorf("%s of %v, want ADDED", e.Type, e.Object)
+	}
+	maps.Close()
+	for e := await.Value(t, "the end", w.ResultChan()); e.Type != ""; e = await.Value(t, "the end", w.ResultChan()) {
+		if e.Type != watch.Bookmark && e.Type != watch.Error {
+			t.Errorf("%s of %v came after the end", e.Type, e.Object)
+		}
+	}
 }
 
 func TestAVersionThatEtcdForgotIsExpired(t *testing.T) {

@@ -12,8 +12,15 @@ var remembering = []fault{
 	{
 		wrong: "A watch from a version that the watch cache has dropped is not served by etcd.",
 		file:  "internal/store/resume.go",
-		old:   "	if isExpired(first) {\n",
-		new:   "	if isExpired(first) && key == \"\" {\n",
+		old:   "!isExpired(first[0]) {\n",
+		new:   "!isExpired(first[0]) || key != \"\" {\n",
+		tests: "./internal/store -run ^TestTheWatchCacheForgetsAndEtcdServesWhatItForgot$",
+	},
+	{
+		wrong: "A watch ends when its client does not read it for a moment.",
+		file:  "internal/store/resume.go",
+		old:   "	return p.known && received && !failed && !stopped\n",
+		new:   "	return p.known && received && !failed && !stopped && source.enough > 0\n",
 		tests: "./internal/store -run ^TestTheWatchCacheForgetsAndEtcdServesWhatItForgot$",
 	},
 	{
