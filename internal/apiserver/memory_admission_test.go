@@ -14,7 +14,6 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
-	"github.com/stint-dev/stint/internal/client"
 )
 
 func TestWithoutMemoryNewObjectsAreRefusedAndAllElseGoesOn(t *testing.T) {
@@ -28,6 +27,7 @@ func TestWithoutMemoryNewObjectsAreRefusedAndAllElseGoesOn(t *testing.T) {
 		}
 	})
 	ctx, c := t.Context(), r.Client()
+	http := must[*kubernetes.Clientset](t)(kubernetes.NewForConfig(r.RESTConfig()))
 	made := must[*batchv1.Job](t)(c.Jobs().Create(ctx, job("before")))
 	full.Store(true)
 
@@ -35,16 +35,16 @@ func TestWithoutMemoryNewObjectsAreRefusedAndAllElseGoesOn(t *testing.T) {
 	if !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), "no new jobs: the memory is full; delete finished Jobs") {
 		t.Errorf("a new Job in this process: %v", err)
 	}
-	request := must[*kubernetes.Clientset](t)(kubernetes.NewForConfig(r.RESTConfig())).BatchV1().RESTClient().Post().Namespace("default").Resource("jobs").Body(job("after")).MaxRetries(0)
+	request := http.BatchV1().RESTClient().Post().Namespace("default").Resource("jobs").Body(job("after")).MaxRetries(0)
 	if err := request.Do(ctx).Error(); !apierrors.IsTooManyRequests(err) {
 		t.Errorf("a new Job through HTTP: %v", err)
 	}
 
-	made = must[*batchv1.Job](t)(c.Jobs().Modify(ctx, made, func(j *batchv1.Job) { j.Labels = map[string]string{"a": "b"} }))
+	must[*batchv1.Job](t)(c.Jobs().Modify(ctx, made, func(j *batchv1.Job) { j.Labels = map[string]string{"a": "b"} }))
 	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "e", Namespace: "default"},
 		InvolvedObject: corev1.ObjectReference{Kind: "Job", Namespace: "default", Name: "before"}}
-	must[*corev1.Event](t)(must[*kubernetes.Clientset](t)(kubernetes.NewForConfig(r.RESTConfig())).CoreV1().Events("default").Create(ctx, event, metav1.CreateOptions{}))
-	if err := c.Jobs().Delete(ctx, made, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground}); err != nil {
+	must[*corev1.Event](t)(http.CoreV1().Events("default").Create(ctx, event, metav1.CreateOptions{}))
+	if err := http.BatchV1().Jobs("default").Delete(ctx, made.Name, metav1.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
 	full.Store(false)
