@@ -29,7 +29,8 @@ func (r *relay) ResultChan() <-chan watch.Event { return r.events }
 // Stop implements watch.Interface.
 func (r *relay) Stop() { r.stopOnce.Do(func() { close(r.stopped) }) }
 
-// forward passes on the events of source, changed by change, until source ends or Stop is called.
+// forward passes on the events of source, changed by change, until source ends or Stop is called. An event without a type is
+// left out.
 func (r *relay) forward(source watch.Interface, change func(watch.Event) watch.Event) {
 	r.forwardUntil(source, func(e watch.Event) (watch.Event, bool) { return change(e), false })
 }
@@ -46,8 +47,11 @@ func (r *relay) forwardUntil(source watch.Interface, change func(watch.Event) (_
 				return false
 			}
 			e, last := change(e)
-			if !r.send(e) || last {
-				return last
+			if e.Type != "" && !r.send(e) {
+				return false
+			}
+			if last {
+				return true
 			}
 		}
 	}
@@ -63,3 +67,10 @@ func (r *relay) send(e watch.Event) bool {
 }
 
 func unchanged(e watch.Event) watch.Event { return e }
+
+func withoutBookmarks(e watch.Event) watch.Event {
+	if e.Type == watch.Bookmark {
+		return watch.Event{}
+	}
+	return e
+}

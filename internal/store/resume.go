@@ -62,11 +62,15 @@ func (c *cached) resume(ctx context.Context, key string, opts storage.ListOption
 	if err != nil {
 		return nil, err
 	}
+	shown := unchanged
+	if !opts.Predicate.AllowWatchBookmarks {
+		shown = withoutBookmarks // See uncached.
+	}
 	return newRelay(func(r *relay) {
 		caughtUp := r.forwardUntil(old, func(e watch.Event) (watch.Event, bool) {
 			version := versionOf(e)
 			opts.ResourceVersion = strconv.FormatUint(version, 10)
-			return e, version >= current
+			return shown(e), version >= current
 		})
 		if !caughtUp {
 			return

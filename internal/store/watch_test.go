@@ -28,6 +28,13 @@ import (
 // configMaps returns the storage of ConfigMaps.
 func configMaps(t *testing.T, s *store.Store) *store.Storage {
 	t.Helper()
+	maps := storageOf(t, s, false)
+	await.Until(t, "the cache is filled", func() bool { return maps.Cached.ReadinessCheck() == nil }, nil)
+	return maps
+}
+
+func storageOf(t *testing.T, s *store.Store, uncached bool) *store.Storage {
+	t.Helper()
 	resource := schema.GroupResource{Resource: "configmaps"}
 	v1 := corev1.SchemeGroupVersion
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
@@ -50,12 +57,12 @@ func configMaps(t *testing.T, s *store.Store) *store.Storage {
 			}
 			return m.GetLabels(), fields.Set{"metadata.name": m.GetName()}, nil
 		},
+		Uncached: uncached,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(maps.Close)
-	await.Until(t, "the cache is filled", func() bool { return maps.Cached.ReadinessCheck() == nil }, nil)
 	return maps
 }
 
@@ -153,5 +160,22 @@ func TestASubscriptionEndsWithAnErrorWhenTheWatchCacheIsInterrupted(t *testing.T
 	}
 	if e := await.Value(t, "the end", w.ResultChan()); e.Type != "" {
 		t.Errorf("%s came after the error", e.Type)
+	}
+}
+
+func TestAWatchWithoutACacheGetsNoBookmarksThatItDoesNotWant(t *testing.T) {
+	s := open(t, t.TempDir())
+	cached, direct := configMaps(t, s), storageOf(t, s, true)
+	w := watchAfter(t, direct, createMap(t, direct, 0, 0))
+	// A write that is not an event of the cache makes a consistent list ask etcd for progress.
+	if _, err := s.Client().Put(t.Context(), "/none", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := cached.Cached.GetList(t.Context(), "/configmaps/", storage.ListOptions{Recursive: true, Predicate: storage.Everything}, &corev1.ConfigMapList{}); err != nil {
+		t.Fatal(err)
+	}
+	createMap(t, direct, 1, 0)
+	if e := await.Value(t, "an event", w.ResultChan()); e.Type != watch.Added {
+		t.Errorf("%s of %v, want the object that was added", e.Type, e.Object)
 	}
 }
