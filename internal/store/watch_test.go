@@ -1,10 +1,14 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	runtimes "runtime"
+	"slices"
 	"strings"
 	"testing"
+	"weak"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -177,5 +181,42 @@ func TestAWatchWithoutACacheGetsNoBookmarksThatItDoesNotWant(t *testing.T) {
 	createMap(t, direct, 1, 0)
 	if e := await.Value(t, "an event", w.ResultChan()); e.Type != watch.Added {
 		t.Errorf("%s of %v, want the object that was added", e.Type, e.Object)
+	}
+}
+
+func TestAForgetfulWatchCacheKeepsNothingThatWasDeletedAndItsWatchesGoOn(t *testing.T) {
+	maps := configMaps(t, open(t, t.TempDir()))
+	events, version := maps.Subscribe()
+	informed, err := events.Watch(t.Context(), cmp.Or(version, "0"), func(obj runtime.Object) bool { _, isMap := obj.(*corev1.ConfigMap); return isMap })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old []weak.Pointer[corev1.ConfigMap]
+	var last string
+	for i := range 20 {
+		last = createMap(t, maps, i, 1<<20)
+	}
+	for i := range 20 {
+		if err := maps.Direct.Delete(t.Context(), fmt.Sprintf("/configmaps/m%d", i), &corev1.ConfigMap{}, nil, storage.ValidateAllObjectFunc, nil, storage.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for len(old) < 40 {
+		if e := await.Value(t, "an event", informed.ResultChan()); e.Type == watch.Added || e.Type == watch.Deleted {
+			old = append(old, weak.Make(e.Object.(*corev1.ConfigMap)))
+		}
+	}
+	informed.Stop()
+	maps.Forget()
+	await.Until(t, "the deleted objects are garbage", func() bool {
+		runtimes.GC()
+		return !slices.ContainsFunc(old, func(p weak.Pointer[corev1.ConfigMap]) bool { return p.Value() != nil })
+	}, nil)
+	await.Until(t, "the cache is filled", func() bool { return maps.Cached.ReadinessCheck() == nil }, nil)
+	w := watchAfter(t, maps, last)
+	for i := range 20 {
+		if e := await.Value(t, "an event", w.ResultChan()); e.Type != watch.Deleted {
+			t.Errorf("event %d is %s, want a deletion", i, e.Type)
+		}
 	}
 }

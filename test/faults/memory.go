@@ -44,4 +44,11 @@ var remembering = []fault{
 		new:   "Cached: direct, Direct",
 		tests: "./internal/store -run ^TestAWatchWithoutACacheGetsNoBookmarksThatItDoesNotWant$",
 	},
+	{
+		wrong: "What was deleted stays in the history of a watch cache, so a server without memory never gets any again.",
+		file:  "internal/store/feed.go",
+		old:   "	f.replaced = replaced{}\n	f.stop()\n",
+		new:   "",
+		tests: "./internal/store -run ^TestAForgetfulWatchCacheKeepsNothingThatWasDeletedAndItsWatchesGoOn$",
+	},
 }
