@@ -9,14 +9,16 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// memoryRetrySeconds is the time after which clients may try again.
-const memoryRetrySeconds = 5
+// memoryRetrySeconds is the time after which clients try again. kubectl does so ten times before it shows the error.
+const memoryRetrySeconds = 1
 
 // memoryAdmission refuses new objects while those that exist take up the memory of the server. Deletions and updates go on,
 // so that Jobs finish and the memory becomes free.
 type memoryAdmission struct {
 	// exceeded returns why there is no memory for more objects, or nil.
 	exceeded func() error
+	// forget frees memory that no object needs.
+	forget func()
 	// isUncached reports whether objects of this kind take no memory.
 	isUncached func(schema.GroupResource) bool
 }
@@ -40,6 +42,7 @@ func (a *memoryAdmission) admitCreation(resource schema.GroupResource) error {
 	if err == nil {
 		return nil
 	}
+	a.forget()
 	return apierrors.NewTooManyRequests(
 		fmt.Sprintf("no new %s: %v; delete finished Jobs, or start the server with a higher --memory-limit", resource.Resource, err),
 		memoryRetrySeconds)

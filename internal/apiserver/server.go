@@ -115,7 +115,7 @@ func (s *Server) setUp(resources []kinds.Resource) error {
 	if err != nil {
 		return err
 	}
-	s.memory = &memoryAdmission{exceeded: s.config.MemoryExceeded, isUncached: func(r schema.GroupResource) bool { return s.storages.kinds[r].Uncached }}
+	s.memory = &memoryAdmission{exceeded: s.config.MemoryExceeded, forget: s.storages.forget, isUncached: func(r schema.GroupResource) bool { return s.storages.kinds[r].Uncached }}
 	config.AdmissionControl = admission.NewChainHandler(s.memory, s.admission)
 	s.generic, err = config.Complete(nil).New("stint", genericapiserver.NewEmptyDelegate())
 	if err != nil {
@@ -194,6 +194,13 @@ func newStorages(st *store.Store, scheme *runtime.Scheme, codecs serializer.Code
 		all[schema.GroupResource{Group: r.Version.Group, Resource: r.Plural}] = r
 	}
 	return &storages{store: st, scheme: scheme, codecs: codecs, kinds: all, made: map[schema.GroupResource]*store.Storage{}}
+}
+
+// forget makes all watch caches drop histories that take much memory.
+func (s *storages) forget() {
+	for _, made := range s.made {
+		made.Forget()
+	}
 }
 
 func (s *storages) close() {

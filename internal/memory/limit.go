@@ -53,10 +53,11 @@ func SetLimit(bytes int64) Limit {
 	return Limit{debug.SetMemoryLimit(-1)}
 }
 
-// Exceeded returns an error if what the process keeps, without garbage, leaves no tenth of the limit free.
+// Exceeded returns an error if what the process keeps, without garbage, leaves less than a quarter of the limit free. With less,
+// the collector would never rest: garbage, stacks and the runtime itself need room, too.
 func (l Limit) Exceeded() error {
 	live := int64(read(liveBytes))
-	if l.bytes == math.MaxInt64 || live < l.bytes/10*9 {
+	if l.bytes == math.MaxInt64 || live < l.bytes/4*3 {
 		return nil
 	}
 	return fmt.Errorf("the server keeps %d MB of objects in memory, and its memory limit is %d MB", live>>20, l.bytes>>20)

@@ -26,6 +26,9 @@ type feed struct {
 	// version is the resource version of the last event.
 	version string
 	open    map[*Subscription]struct{}
+	// replaced is what only the history of the cache still has, and stop makes the cache list again.
+	replaced replaced
+	stop     func()
 }
 
 func newFeed(direct storage.Interface) *feed {
@@ -39,10 +42,36 @@ func (f *feed) Watch(ctx context.Context, key string, opts storage.ListOptions) 
 	if err != nil {
 		return nil, err
 	}
+	initial := ptr.Deref(opts.SendInitialEvents, false)
+	f.begin(initial, source.Stop)
 	return newRelay(func(r *relay) {
-		r.forward(source, f.received(ptr.Deref(opts.SendInitialEvents, false)))
-		f.interrupt()
+		r.forward(source, f.received(initial))
+		// The cache lists again, which empties its history.
+		r.send(f.interrupt())
 	}), nil
+}
+
+// begin prepares for the events of a new watch. Initial events do not tell what was deleted since a list that a subscriber
+// got before, so such subscriptions end.
+func (f *feed) begin(initial bool, stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stop = stop
+	if initial && f.version != "" {
+		f.endSubscriptions()
+	}
+}
+
+// forget makes the cache drop its history if that keeps much that was replaced or deleted. All watches of the cache end:
+// clients continue them, from etcd where the cache has forgotten.
+func (f *feed) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.replaced.bytes < worthForgetting || f.stop == nil {
+		return
+	}
+	f.replaced = replaced{}
+	f.stop()
 }
 
 // received returns a function that is called for each event, and returns the event for the watch cache. Initial events
@@ -72,20 +101,27 @@ func (f *feed) publish(e watch.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.version = m.GetResourceVersion()
+	f.replaced.add(e)
 	for s := range f.open {
 		s.add(e)
 	}
 }
 
-// interrupt ends all subscriptions: the watch cache lists again, so that events may be missing.
-func (f *feed) interrupt() {
+// interrupt ends all subscriptions with an error, as events may be missing. It returns the error.
+func (f *feed) interrupt() watch.Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.endSubscriptions()
+}
+
+func (f *feed) endSubscriptions() watch.Event {
 	gone := apierrors.NewResourceExpired("the watch of the store was interrupted").ErrStatus
+	end := watch.Event{Type: watch.Error, Object: &gone}
 	for s := range f.open {
-		s.add(watch.Event{Type: watch.Error, Object: &gone})
+		s.add(end)
 	}
 	clear(f.open)
+	return end
 }
 
 // timedObject is the object of an event for the watch cache, with the time that the event has for it.

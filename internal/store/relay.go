@@ -30,7 +30,7 @@ func (r *relay) ResultChan() <-chan watch.Event { return r.events }
 func (r *relay) Stop() { r.stopOnce.Do(func() { close(r.stopped) }) }
 
 // forward passes on the events of source, changed by change, until source ends, Stop is called, or change says that an event
-// is the last one. It returns false if Stop was called.
+// is the last one. Events without a type are left out. It returns false if Stop was called.
 func (r *relay) forward(source watch.Interface, change func(watch.Event) (_ watch.Event, last bool)) bool {
 	defer source.Stop()
 	for {
@@ -42,7 +42,7 @@ func (r *relay) forward(source watch.Interface, change func(watch.Event) (_ watc
 				return true
 			}
 			e, last := change(e)
-			if !r.send(e) {
+			if e.Type != "" && !r.send(e) {
 				return false
 			}
 			if last {

@@ -61,7 +61,7 @@ func (c *cached) open(ctx context.Context, key string, opts storage.ListOptions)
 	if err != nil {
 		return nil, err
 	}
-	w, err = c.direct.Watch(ctx, key, opts)
+	w, err = uncached{c.direct}.Watch(ctx, key, opts)
 	return &opened{Interface: w, enough: current}, err
 }
 

@@ -56,7 +56,7 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 		return nil, err
 	}
 	if k.Uncached {
-		return &Storage{Cached: direct, Direct: direct, Close: sync.OnceFunc(direct.Close)}, nil
+		return &Storage{Cached: uncached{direct}, Direct: direct, Close: sync.OnceFunc(direct.Close)}, nil
 	}
 	feed := newFeed(direct)
 	c, err := cacher.NewCacherFromConfig(cacher.Config{

@@ -1,10 +1,14 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	runtimes "runtime"
+	"slices"
 	"strings"
 	"testing"
+	"weak"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,6 +32,13 @@ import (
 // configMaps returns the storage of ConfigMaps.
 func configMaps(t *testing.T, s *store.Store) *store.Storage {
 	t.Helper()
+	maps := storageOf(t, s, false)
+	await.Until(t, "the cache is filled", func() bool { return maps.Cached.ReadinessCheck() == nil }, nil)
+	return maps
+}
+
+func storageOf(t *testing.T, s *store.Store, uncached bool) *store.Storage {
+	t.Helper()
 	resource := schema.GroupResource{Resource: "configmaps"}
 	v1 := corev1.SchemeGroupVersion
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
@@ -50,12 +61,12 @@ func configMaps(t *testing.T, s *store.Store) *store.Storage {
 			}
 			return m.GetLabels(), fields.Set{"metadata.name": m.GetName()}, nil
 		},
+		Uncached: uncached,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(maps.Close)
-	await.Until(t, "the cache is filled", func() bool { return maps.Cached.ReadinessCheck() == nil }, nil)
 	return maps
 }
 
@@ -170,5 +181,59 @@ func TestASubscriptionEndsWithAnErrorWhenTheWatchCacheIsInterrupted(t *testing.T
 	}
 	if e := await.Value(t, "the end", w.ResultChan()); e.Type != "" {
 		t.Errorf("%s came after the error", e.Type)
+	}
+}
+
+func TestAWatchWithoutACacheGetsNoBookmarksThatItDoesNotWant(t *testing.T) {
+	s := open(t, t.TempDir())
+	cached, direct := configMaps(t, s), storageOf(t, s, true)
+	w := watchAfter(t, direct, createMap(t, direct, 0, 0))
+	// A write that is not an event of the cache makes a consistent list ask etcd for progress.
+	if _, err := s.Client().Put(t.Context(), "/none", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := cached.Cached.GetList(t.Context(), "/configmaps/", storage.ListOptions{Recursive: true, Predicate: storage.Everything}, &corev1.ConfigMapList{}); err != nil {
+		t.Fatal(err)
+	}
+	createMap(t, direct, 1, 0)
+	if e := await.Value(t, "an event", w.ResultChan()); e.Type != watch.Added {
+		t.Errorf("%s of %v, want the object that was added", e.Type, e.Object)
+	}
+}
+
+func TestAForgetfulWatchCacheKeepsNothingThatWasDeletedAndItsWatchesGoOn(t *testing.T) {
+	maps := configMaps(t, open(t, t.TempDir()))
+	events, version := maps.Subscribe()
+	informed, err := events.Watch(t.Context(), cmp.Or(version, "0"), func(obj runtime.Object) bool { _, isMap := obj.(*corev1.ConfigMap); return isMap })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old []weak.Pointer[corev1.ConfigMap]
+	var last string
+	for i := range 20 {
+		last = createMap(t, maps, i, 1<<20)
+	}
+	for i := range 20 {
+		if err := maps.Direct.Delete(t.Context(), fmt.Sprintf("/configmaps/m%d", i), &corev1.ConfigMap{}, nil, storage.ValidateAllObjectFunc, nil, storage.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for len(old) < 40 {
+		if e := await.Value(t, "an event", informed.ResultChan()); e.Type == watch.Added || e.Type == watch.Deleted {
+			old = append(old, weak.Make(e.Object.(*corev1.ConfigMap)))
+		}
+	}
+	informed.Stop()
+	maps.Forget()
+	await.Until(t, "the deleted objects are garbage", func() bool {
+		runtimes.GC()
+		return !slices.ContainsFunc(old, func(p weak.Pointer[corev1.ConfigMap]) bool { return p.Value() != nil })
+	}, nil)
+	await.Until(t, "the cache is filled", func() bool { return maps.Cached.ReadinessCheck() == nil }, nil)
+	w := watchAfter(t, maps, last)
+	for i := range 20 {
+		if e := await.Value(t, "an event", w.ResultChan()); e.Type != watch.Deleted {
+			t.Errorf("event %d is %s, want a deletion", i, e.Type)
+		}
 	}
 }

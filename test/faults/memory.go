@@ -44,4 +44,18 @@ var remembering = []fault{
 		new:   "func (a *memoryAdmission) Handles(admission.Operation) bool { return true }\n",
 		tests: "./internal/apiserver -run ^TestWithoutMemoryNewObjectsAreRefusedAndAllElseGoesOn$",
 	},
+	{
+		wrong: "A watch of Events gets bookmarks that its client has not asked for, and kubectl prints them as empty lines.",
+		file:  "internal/store/storage.go",
+		old:   "Cached: uncached{direct}, Direct",
+		new:   "Cached: direct, Direct",
+		tests: "./internal/store -run ^TestAWatchWithoutACacheGetsNoBookmarksThatItDoesNotWant$",
+	},
+	{
+		wrong: "What was deleted stays in the history of a watch cache, so a server without memory never gets any again.",
+		file:  "internal/store/feed.go",
+		old:   "	f.replaced = replaced{}\n	f.stop()\n",
+		new:   "",
+		tests: "./internal/store -run ^TestAForgetfulWatchCacheKeepsNothingThatWasDeletedAndItsWatchesGoOn$",
+	},
 }
