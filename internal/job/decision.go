@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/podstatus"
 )
@@ -192,6 +193,9 @@ func recomputable(old, next *batchv1.JobStatus) bool {
 	was.Succeeded, was.Failed = next.Succeeded, next.Failed
 	if was.StartTime == nil {
 		was.StartTime = next.StartTime
+	}
+	if was.FailedIndexes == nil && ptr.Deref(next.FailedIndexes, "") == "" {
+		was.FailedIndexes = next.FailedIndexes
 	}
 	listed, now := orEmpty(old.UncountedTerminatedPods), orEmpty(next.UncountedTerminatedPods)
 	if !subset(now.Succeeded, listed.Succeeded) || !subset(now.Failed, listed.Failed) {

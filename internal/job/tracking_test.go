@@ -154,7 +154,10 @@ func TestWritesThatMayWait(t *testing.T) {
 		pods []*corev1.Pod
 		want WriteUrgency
 	}{
-		"the first pods":          {aJob().NoStartTime().Obj(), nil, Deferrable},
+		"the first pods": {aJob().NoStartTime().Obj(), nil, Deferrable},
+		"the first pods, none of which has failed its index": {
+			aJob().Indexed().BackoffLimitPerIndex(0).NoStartTime().Obj(), nil, Deferrable,
+		},
 		"a pod became active":     {aJob().Obj(), []*corev1.Pod{aPod("a").Obj()}, Deferrable},
 		"a listed pod is counted": {aJob().UncountedFailed("x").Obj(), nil, Deferrable},
 		"a pod is to be listed":   {aJob().Obj(), []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, Batched},

@@ -35,12 +35,12 @@ var Controllers = []string{jobController, cronJobController, scheduledJobControl
 // ConcurrentJobSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
 const ConcurrentJobSyncs = 16
 
-// ConcurrentScheduledJobSyncs is the same, for the same reason.
-const ConcurrentScheduledJobSyncs = 16
-
-// ConcurrentCronJobSyncs is higher, as thousands of CronJobs may be due at the same time, and concurrent writes share one flush
-// to the disk.
-const ConcurrentCronJobSyncs = 64
+// ConcurrentCronJobSyncs and ConcurrentScheduledJobSyncs are higher, as thousands may be due at the same time, and concurrent
+// writes share one flush to the disk.
+const (
+	ConcurrentCronJobSyncs      = 64
+	ConcurrentScheduledJobSyncs = 64
+)
 
 // controllers creates the chosen controllers.
 func controllers(c client.Interface, w *events.Writer, o Options) []service {

@@ -59,6 +59,13 @@ var counting = []fault{
 		tests: "./internal/controller/job/model -run ^TestAPodThatTheNextControllerIsShownLateIsNotCountedAgain$",
 	},
 	{
+		wrong: "The first status of a Job with backoffLimitPerIndex is stored by itself.",
+		file:  "internal/job/decision.go",
+		old:   "was.FailedIndexes == nil &&",
+		new:   "was.FailedIndexes != nil &&",
+		tests: "./internal/job -run ^TestWritesThatMayWait$",
+	},
+	{
 		wrong: "A decision is made on the cached Job, without the status that was just stored.",
 		file:  "internal/controller/loop/parents.go",
 		old:   "newest, confirmed = k.latest.Newest(cached), k.latest.Confirmed",

@@ -38,6 +38,13 @@ var remembering = []fault{
 		tests: "./internal/apiserver -run ^TestAChangeOfAnUncachedObjectKeepsWhatItsInformerLeftOut$",
 	},
 	{
+		wrong: "A status is read from etcd before it is stored.",
+		file:  "internal/apiserver/inprocess/modify.go",
+		old:   "held >= seen {",
+		new:   "held > seen {",
+		tests: "./internal/apiserver/inprocess -run ^TestAStatusOfACachedObjectIsStoredWithoutReadingIt$",
+	},
+	{
 		wrong: "Nothing can be deleted from a server without memory for new objects.",
 		file:  "internal/apiserver/memory_admission.go",
 		old:   "func (a *memoryAdmission) Handles(op admission.Operation) bool { return op == admission.Create }\n",

@@ -102,8 +102,10 @@ func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.
 	return out.(client.Object), nil
 }
 
-// newest returns a copy of observed or of the cached object, whichever is newer. It is a copy because the write changes
-// it. It returns nil if the write must read the object, as observed may be from an informer that has only the metadata.
+// newest returns a copy of the cached object, or of observed if that is newer. It is a copy because the write changes it. The
+// observed object of a status update has the new status already: a write that started from it would look like no change,
+// which the store takes a read to believe. It returns nil if the write must read the object, as observed may be from an
+// informer that has only the metadata.
 func (k *kind) newest(ctx context.Context, key string, observed client.Object) runtime.Object {
 	if k.Resource.Uncached {
 		return nil
@@ -116,7 +118,7 @@ func (k *kind) newest(ctx context.Context, key string, observed client.Object) r
 	cached := k.Store.NewFunc()
 	err = k.Store.Storage.Get(ctx, key, storage.GetOptions{ResourceVersion: "0"}, cached)
 	if err == nil {
-		if held, err := versioner.ObjectResourceVersion(cached); err == nil && held > seen {
+		if held, err := versioner.ObjectResourceVersion(cached); err == nil && held >= seen {
 			return cached.DeepCopyObject()
 		}
 	}
