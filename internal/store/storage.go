@@ -36,7 +36,7 @@ type Storage struct {
 	// Cached answers lists and watches from memory, if the kind is cached.
 	Cached storage.Interface
 	// Direct bypasses the cache. A caller that has the newest version of an object passes it to a write, which then does
-	// not read the object.
+	// not read the object. It returns objects that may share memory with those of the cache: never change them.
 	Direct storage.Interface
 	// Close stops both. It may be called more than once.
 	Close func()
@@ -48,20 +48,21 @@ type Storage struct {
 // Storage returns the storage of one kind. The caller must close it before the Store.
 func (s *Store) Storage(k Kind) (*Storage, error) {
 	setFeatures()
-	versioner := storage.APIObjectVersioner{}
-	direct, err := etcd3.New(s.client, s.maintenance, k.Config.Codec, k.New, k.NewList, keyPrefix, k.Prefix,
-		k.Config.GroupResource, identity.NewEncryptCheckTransformer(), etcd3.NewDefaultLeaseManagerConfig(),
-		etcd3.NewDefaultDecoder(k.Config.Codec, versioner), versioner)
+	direct, err := s.storage(k, k.Config.Codec)
 	if err != nil {
 		return nil, err
 	}
 	if k.Uncached {
-		return &Storage{Cached: uncached{direct}, Direct: direct, Close: sync.OnceFunc(direct.Close)}, nil
+		return &Storage{Cached: uncached{direct}, Direct: direct, Close: func() {}}, nil
 	}
-	feed := newFeed(direct)
+	shared, err := s.storage(k, newSharingCodec(k.Config.Codec))
+	if err != nil {
+		return nil, err
+	}
+	feed := newFeed(shared)
 	c, err := cacher.NewCacherFromConfig(cacher.Config{
 		Storage:             feed,
-		Versioner:           versioner,
+		Versioner:           shared.Versioner(),
 		GroupResource:       k.Config.GroupResource,
 		EventsHistoryWindow: storagebackend.DefaultEventsHistoryWindow,
 		ResourcePrefix:      k.Prefix,
@@ -74,16 +75,22 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 		Codec:               k.Config.Codec,
 	})
 	if err != nil {
-		direct.Close()
 		return nil, err
 	}
 	delegator := cacher.NewCacheDelegator(c, direct)
 	closeAll := sync.OnceFunc(func() {
 		delegator.Stop()
 		stop(c)
-		direct.Close()
 	})
-	return &Storage{Cached: &cached{delegator, direct}, Direct: direct, Close: closeAll, feed: feed}, nil
+	return &Storage{Cached: &cached{delegator, direct}, Direct: shared, Close: closeAll, feed: feed}, nil
+}
+
+// storage returns the storage of one kind without a cache. It has nothing to close.
+func (s *Store) storage(k Kind, codec runtime.Codec) (storage.Interface, error) {
+	versioner := storage.APIObjectVersioner{}
+	return etcd3.New(s.client, s.maintenance, codec, k.New, k.NewList, keyPrefix, k.Prefix,
+		k.Config.GroupResource, identity.NewEncryptCheckTransformer(), etcd3.NewDefaultLeaseManagerConfig(),
+		etcd3.NewDefaultDecoder(codec, versioner), versioner)
 }
 
 // stopTimeout is the timeout for stopping a cache.

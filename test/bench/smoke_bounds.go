@@ -9,8 +9,8 @@ var smokeBounds = []struct {
 	bound float64
 	of    func(smokeResult) float64
 }{
-	{"objects allocated a pod", 2400, func(r smokeResult) float64 { return r.objects }},
-	{"KB allocated a pod", 235, func(r smokeResult) float64 { return r.kilobytes }},
+	{"objects allocated a pod", 2150, func(r smokeResult) float64 { return r.objects }},
+	{"KB allocated a pod", 210, func(r smokeResult) float64 { return r.kilobytes }},
 	{"writes a pod", 3.5, func(r smokeResult) float64 { return r.writes }},
 	{"MB of live heap, idle", 33, func(r smokeResult) float64 { return r.idleHeap }},
 	{"KB of live heap a stored pod", 15.5, func(r smokeResult) float64 { return r.heapPerPod }},

@@ -65,4 +65,25 @@ var remembering = []fault{
 		new:   "",
 		tests: "./internal/store -run ^TestAForgetfulWatchCacheKeepsNothingThatWasDeletedAndItsWatchesGoOn$",
 	},
+	{
+		wrong: "The event of a write has the same metadata as the result, which both change.",
+		file:  "internal/store/shared_decoding.go",
+		old:   "decoded{data, withoutType(obj), *kind}",
+		new:   "decoded{data, obj, *kind}",
+		tests: "./internal/store -run ^TestAnEventOwnsItsMetadata$",
+	},
+	{
+		wrong: "The event of a write is taken for another one with the same hash.",
+		file:  "internal/store/shared_decoding.go",
+		old:   "	if !ok || !bytes.Equal(d.data, data) {\n",
+		new:   "	if !ok || bytes.Equal(d.data, nil) {\n",
+		tests: "./internal/store -run ^TestOnlyTheSameBytesAreShared$",
+	},
+	{
+		wrong: "A handler of HTTP requests changes the result of its write, and with it the watch cache.",
+		file:  "internal/store/storage.go",
+		old:   "cacher.NewCacheDelegator(c, direct)",
+		new:   "cacher.NewCacheDelegator(c, shared)",
+		tests: "./internal/store -run ^TestACallerMayChangeTheResultOfACachedWrite$",
+	},
 }

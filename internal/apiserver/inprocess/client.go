@@ -5,7 +5,7 @@
 // list and watch the server's cache and share its objects.
 //
 //	client.Resource ──► kind ──► registry store ──► cache ──► etcd
-//	                      └─ writes that start from the caller's version bypass the cache
+//	                      └─ creations, and writes that start from the caller's version, bypass the cache
 package inprocess
 
 import (

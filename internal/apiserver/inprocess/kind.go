@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -20,6 +21,8 @@ import (
 type kind struct {
 	Kind
 	admit AdmitFunc
+	// creator is Store without the cache.
+	creator *genericregistry.Store
 	// namespace is the only namespace that the informer shows; if it is empty, the informer shows all.
 	namespace string
 
@@ -27,7 +30,11 @@ type kind struct {
 	informer cache.SharedIndexInformer
 }
 
-func newKind(k Kind, admit AdmitFunc) *kind { return &kind{Kind: k, admit: admit} }
+func newKind(k Kind, admit AdmitFunc) *kind {
+	creator := *k.Store
+	creator.Storage.Storage = k.Storage.Direct
+	return &kind{Kind: k, admit: admit, creator: &creator}
+}
 
 func (k *kind) groupResource() schema.GroupResource { return k.Store.DefaultQualifiedResource }
 
@@ -49,7 +56,7 @@ func (k *kind) create(ctx context.Context, obj client.Object) (client.Object, er
 	if err := k.admit(ctx, k.groupResource(), obj.GetNamespace(), obj.GetName()); err != nil {
 		return nil, err
 	}
-	return object(k.Store.Create(withNamespace(ctx, obj.GetNamespace()), obj, nil, &metav1.CreateOptions{}))
+	return object(k.creator.Create(withNamespace(ctx, obj.GetNamespace()), obj, nil, &metav1.CreateOptions{}))
 }
 
 func (k *kind) delete(ctx context.Context, obj client.Object, opts client.DeleteOptions) error {

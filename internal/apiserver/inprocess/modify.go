@@ -90,7 +90,7 @@ func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.
 	}
 	err = k.Storage.Direct.GuaranteedUpdate(ctx, key, out, false, preconditions, try, k.newest(ctx, key, observed))
 	if errors.Is(err, errLastFinalizerRemoved) {
-		err = k.remove(ctx, key, preconditions, storage.ValidateAllObjectFunc)
+		err = k.remove(ctx, key, preconditions, storage.ValidateAllObjectFunc, observed)
 		if storage.IsNotFound(err) {
 			err = nil
 		}

@@ -28,14 +28,14 @@ func (k *kind) deleteFinalized(ctx context.Context, obj client.Object, finalizer
 			return nil
 		}
 		return apierrors.NewConflict(k.groupResource(), obj.GetName(), fmt.Errorf("its finalizers are %q, not only %s", has, finalizer))
-	})
+	}, obj)
 	return storeerr.InterpretDeleteError(err, k.groupResource(), obj.GetName())
 }
 
 // remove removes an object that meets the preconditions and may be deleted, whatever its finalizers.
-func (k *kind) remove(ctx context.Context, key string, preconditions *storage.Preconditions, mayDelete storage.ValidateObjectFunc) error {
+func (k *kind) remove(ctx context.Context, key string, preconditions *storage.Preconditions, mayDelete storage.ValidateObjectFunc, observed client.Object) error {
 	deleted := k.Store.NewFunc()
-	err := k.Store.Storage.Delete(ctx, key, deleted, preconditions, mayDelete, false, nil, storage.DeleteOptions{})
+	err := k.Storage.Direct.Delete(ctx, key, deleted, preconditions, mayDelete, k.newest(ctx, key, observed), storage.DeleteOptions{})
 	if err == nil && k.Store.AfterDelete != nil {
 		k.Store.AfterDelete(deleted, &metav1.DeleteOptions{})
 	}
