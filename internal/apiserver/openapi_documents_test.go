@@ -26,6 +26,7 @@ func TestOpenAPIDocumentsAreBuiltWhenAskedForAndDroppedWhenUnused(t *testing.T) 
 			t.Errorf("built %d times while in use, want once", builds)
 		}
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if documents.built != nil {
 			t.Error("unused documents are still there")
 		}
