@@ -8,7 +8,7 @@ import (
 const (
 	// maxEvents is about how many Events are kept. Beyond half of it new ones live shorter.
 	maxEvents = 20000
-	// minEventLifetime is how long an Event lives at least, so that whoever watches or looks at once sees it.
+	// minEventLifetime is how long an Event lives at least, so that users who watch or look at once see it.
 	minEventLifetime = time.Minute
 )
 

@@ -22,7 +22,7 @@ const (
 // sharingCodec decodes once what would be decoded twice: the storage decodes the result of a write for its caller, and a
 // few milliseconds later a watch gets the same bytes. Its event then has a shallow copy of the result.
 //
-// So nobody may change what is below the fields of a result. The resource version and the type are set by the storage
+// So no caller may change what is below the fields of a result. The resource version and the type are set by the storage
 // after decoding, and not shared.
 type sharingCodec struct {
 	runtime.Codec
