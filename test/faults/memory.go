@@ -52,6 +52,13 @@ var remembering = []fault{
 		tests: "./internal/apiserver -run ^TestWithoutMemoryNewObjectsAreRefusedAndAllElseGoesOn$",
 	},
 	{
+		wrong: "A watch that etcd serves gets bookmarks before older events, so that clients miss these when they watch again.",
+		file:  "internal/store/uncached.go",
+		old:   "	if e.Type == watch.Bookmark && !endsInitialEvents(e) {\n",
+		new:   "	if e.Type == watch.Bookmark && e.Object == nil {\n",
+		tests: "./internal/store -run ^TestNoBookmarkComesBeforeAnOlderEvent$",
+	},
+	{
 		wrong: "A watch of Events gets bookmarks that its client has not asked for, and kubectl prints them as empty lines.",
 		file:  "internal/store/storage.go",
 		old:   "Cached: uncached{direct}, Direct",
