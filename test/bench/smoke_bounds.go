@@ -12,8 +12,8 @@ var smokeBounds = []struct {
 	{"objects allocated a pod", 2150, func(r smokeResult) float64 { return r.objects }},
 	{"KB allocated a pod", 210, func(r smokeResult) float64 { return r.kilobytes }},
 	{"writes a pod", 3.5, func(r smokeResult) float64 { return r.writes }},
-	{"MB of live heap, idle", 33, func(r smokeResult) float64 { return r.idleHeap }},
-	{"KB of live heap a stored pod", 15.5, func(r smokeResult) float64 { return r.heapPerPod }},
+	{"MB of live heap, idle", 21, func(r smokeResult) float64 { return r.idleHeap }},
+	{"KB of live heap a stored pod", 10, func(r smokeResult) float64 { return r.heapPerPod }},
 	{"MB of the store in use, 1,000 pods stored", 4.8, func(r smokeResult) float64 { return r.store }},
 	{"requests a pod, stint controller", 2.5, func(r smokeResult) float64 { return r.requests }},
 }
