@@ -1,30 +1,18 @@
 package apiserver_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/stint-dev/stint/internal/apiserver"
-	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/test/await"
 )
 
 func TestInformersGoOnAfterTheWatchCacheWasInterrupted(t *testing.T) {
-	var full atomic.Bool
-	r := apiservertest.Start(t, func(c *apiserver.Config) {
-		c.MemoryExceeded = func() error {
-			if full.Load() {
-				return errors.New("the memory is full")
-			}
-			return nil
-		}
-	})
+	r, full := startWithMemory(t)
 	ctx, maps := t.Context(), r.Client().ConfigMaps()
 	informer := maps.Informer()
 	if err := r.StartInformers(ctx); err != nil {

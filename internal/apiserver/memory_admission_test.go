@@ -16,16 +16,22 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
 
-func TestWithoutMemoryNewObjectsAreRefusedAndAllElseGoesOn(t *testing.T) {
-	var full atomic.Bool
-	r := apiservertest.Start(t, func(c *apiserver.Config) {
+// startWithMemory starts a server that has no memory for new objects while full is set.
+func startWithMemory(t *testing.T) (_ *apiservertest.Server, full *atomic.Bool) {
+	t.Helper()
+	full = &atomic.Bool{}
+	return apiservertest.Start(t, func(c *apiserver.Config) {
 		c.MemoryExceeded = func() error {
 			if full.Load() {
 				return errors.New("the memory is full")
 			}
 			return nil
 		}
-	})
+	}), full
+}
+
+func TestWithoutMemoryNewObjectsAreRefusedAndAllElseGoesOn(t *testing.T) {
+	r, full := startWithMemory(t)
 	ctx, c := t.Context(), r.Client()
 	http := must[*kubernetes.Clientset](t)(kubernetes.NewForConfig(r.RESTConfig()))
 	made := must[*batchv1.Job](t)(c.Jobs().Create(ctx, job("before")))

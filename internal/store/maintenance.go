@@ -51,7 +51,7 @@ func (m *maintenance) stop() {
 	<-m.done
 }
 
-// CompactRevision implements etcd3.Compactor: the caches drop their snapshots of revisions that etcd has dropped.
+// CompactRevision implements etcd3.Compactor.
 func (m *maintenance) CompactRevision() int64 { return m.compacted.Load() }
 
 func (m *maintenance) run(ctx context.Context) {
