@@ -26,6 +26,8 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/cmd/wait"
 	"k8s.io/kubectl/pkg/util/completion"
+
+	_ "github.com/stint-dev/stint/internal/cli/english" // before kubectl's packages
 )
 
 // Needs says which server a verb needs.
