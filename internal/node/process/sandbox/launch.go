@@ -256,11 +256,17 @@ func (l *launch) pipes() (writeEnds, error) {
 		}
 		ends = append(ends, fds[1])
 		// Only the read end: programs do not expect a non-blocking standard output.
-		if err := unix.SetNonblock(fds[0], true); err != nil {
+		if err := setNonblock(fds[0], unix.O_RDONLY); err != nil {
 			unix.Close(fds[0])
 			return ends, err
 		}
 		*read = os.NewFile(uintptr(fds[0]), "container output")
 	}
 	return ends, nil
+}
+
+// setNonblock sets the flags of a new descriptor, of which it knows the access mode.
+func setNonblock(fd, mode int) error {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, mode|unix.O_NONBLOCK)
+	return err
 }
