@@ -79,8 +79,12 @@ func (m *message) read() string {
 	if m == nil {
 		return ""
 	}
-	var buf [maxMessage]byte
-	n, err := unix.Pread(m.fd, buf[:], 0)
+	var stat unix.Stat_t
+	if unix.Fstat(m.fd, &stat) != nil || stat.Size == 0 {
+		return ""
+	}
+	buf := make([]byte, min(stat.Size, maxMessage))
+	n, err := unix.Pread(m.fd, buf, 0)
 	if err != nil {
 		return ""
 	}

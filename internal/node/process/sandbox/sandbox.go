@@ -51,9 +51,11 @@ type Sandbox struct {
 	roots     *rootfs.Roots
 	users     *users
 	podPIDs   *podPIDs
-	child     childFacts
-	info      runtime.Info
-	null      *os.File
+	// staged is whether processes are started by package stage.
+	staged bool
+	child  childFacts
+	info   runtime.Info
+	null   *os.File
 
 	jobs, lockedJobs chan *task
 	// lockedOnce starts the threads for containers that may not gain privileges.
@@ -118,7 +120,8 @@ func (b *Sandbox) openCgroups() error {
 	if err != nil {
 		b.unified = nil
 	}
-	// After tryLeaf, whose process the reaper would take for an orphan.
+	b.staged = canStage()
+	// After these tries, whose processes the reaper would take for orphans.
 	if b.processes, err = newProcessTree(); err != nil {
 		return err
 	}
