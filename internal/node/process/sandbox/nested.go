@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os"
 	goruntime "runtime"
@@ -10,7 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/stint-dev/stint/internal/filelimit"
 	"github.com/stint-dev/stint/internal/node/process/stage"
 )
 
@@ -33,16 +31,10 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 		c.setIDs()
 	}
 	c.Do("enter the working directory "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
-	c.limitFiles(filelimit.AtStart)
+	c.limitFiles(l.sandbox.fileLimit)
 	c.execute(path, attr.Env)
 	l.path = path
 	return l.clone(c.Program, 0)
-}
-
-// limitFiles limits how many files the program can open.
-func (c *child) limitFiles(limit syscall.Rlimit) {
-	pair := binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, limit.Cur), limit.Max)
-	c.Try(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, c.Bytes(pair), 0)
 }
 
 // enterUsers enters a user namespace. The process has all capabilities there.
@@ -90,10 +82,5 @@ func canStage() bool {
 		return false
 	}
 	unix.Close(child.PIDFD)
-	_ = child.Wait()
-	for {
-		if _, err := unix.Wait4(child.PID, nil, 0, nil); err != unix.EINTR {
-			return err == nil
-		}
-	}
+	return child.Wait() == nil && reap(child.PID) == nil
 }

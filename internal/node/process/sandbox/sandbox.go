@@ -51,11 +51,12 @@ type Sandbox struct {
 	roots     *rootfs.Roots
 	users     *users
 	podPIDs   *podPIDs
-	// staged is whether processes are started by package stage.
-	staged bool
-	child  childFacts
-	info   runtime.Info
-	null   *os.File
+	// staged is whether processes are started by package stage. They get fileLimit.
+	staged    bool
+	fileLimit *unix.Rlimit
+	child     childFacts
+	info      runtime.Info
+	null      *os.File
 
 	jobs, lockedJobs chan *task
 	// lockedOnce starts the threads for containers that may not gain privileges.
@@ -120,7 +121,10 @@ func (b *Sandbox) openCgroups() error {
 	if err != nil {
 		b.unified = nil
 	}
-	b.staged = canStage()
+	if canStage() {
+		b.fileLimit, err = originalFileLimit()
+		b.staged = err == nil
+	}
 	// After these tries, whose processes the reaper would take for orphans.
 	if b.processes, err = newProcessTree(); err != nil {
 		return err
