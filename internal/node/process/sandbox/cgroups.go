@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // hierarchy is one mounted cgroup tree and this process's place in it.
@@ -88,6 +90,21 @@ func ownCgroups() (map[string]string, error) {
 	return places, nil
 }
 
+// setFile writes to a file of the kernel's. An os.File would try to add it to the poller, which takes five system calls.
 func setFile(dir, name, value string) error {
-	return os.WriteFile(filepath.Join(dir, name), []byte(value), 0)
+	path := filepath.Join(dir, name)
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	for {
+		_, err = unix.Write(fd, []byte(value))
+		if err == nil {
+			return nil
+		}
+		if err != unix.EINTR {
+			return &os.PathError{Op: "write", Path: path, Err: err}
+		}
+	}
 }

@@ -211,7 +211,9 @@ func (l *launch) startChild(path, dir string, env []string) error {
 
 // join waits until the container's first process runs its program.
 func (l *launch) join() (*Process, error) {
-	l.root.Leave()
+	if l.root != nil {
+		l.root.Leave()
+	}
 	err := l.child.Wait()
 	if err == nil {
 		return newProcess(l, l.child.PID, l.child.PIDFD, l.started)
@@ -220,6 +222,8 @@ func (l *launch) join() (*Process, error) {
 	switch errno := failureOf(err); {
 	case isLack(err):
 		return nil, err
+	case errno != 0 && l.root == nil:
+		return nil, execError(l.path, errno)
 	case errno == unix.ENOENT:
 		return nil, startErrorf("cannot run %q: the image lacks the interpreter or loader that it names", l.container.Command[0])
 	case errno != 0:

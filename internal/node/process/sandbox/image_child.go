@@ -207,6 +207,14 @@ func (c *child) becomeUser() {
 			c.Do("drop a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, n)
 		}
 	}
+	c.setIDs()
+	if c.container.NoNewPrivileges {
+		c.Do("set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	}
+}
+
+// setIDs makes the process the user's, with the user's groups.
+func (c *child) setIDs() {
 	if !c.singleID {
 		c.Do("set its groups", unix.SYS_SETGROUPS, uintptr(len(c.user.Groups)), c.Groups(c.user.Groups))
 	}
@@ -214,9 +222,6 @@ func (c *child) becomeUser() {
 	c.Do(fmt.Sprintf("become group %d", gid), unix.SYS_SETRESGID, gid, gid, gid)
 	c.Do(fmt.Sprintf("become user %d", uid), unix.SYS_SETRESUID, uid, uid, uid)
 	c.dieWithHost()
-	if c.container.NoNewPrivileges {
-		c.Do("set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	}
 }
 
 // filter loads the seccomp filter.

@@ -26,6 +26,7 @@ type launch struct {
 	stderr    *os.File
 	missing   []runtime.MissingMountPoint
 	child     *stage.Child
+	path      string // of the program
 	// root is the root file system of a container from an image, users the user namespace that it must enter, if any.
 	root    *rootfs.Root
 	users   *os.File
@@ -58,7 +59,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 		p, err = l.fork(t)
 		return err
 	})
-	if err == nil && c.Root != nil {
+	if err == nil && p == nil {
 		p, err = l.join()
 	}
 	if err != nil {
@@ -147,7 +148,7 @@ func (l *launch) abandon() {
 	l.sandbox.giveBackRoot(l.root)
 }
 
-// fork runs on a thread. It enters what the child is to inherit, and forks.
+// fork runs on a thread. It enters what the child is to inherit, and forks. Without a Process, the child is one to join.
 func (l *launch) fork(t *thread) (*Process, error) {
 	seen, err := l.enterView(t)
 	if err != nil {
@@ -192,9 +193,11 @@ func (l *launch) enterName(t *thread) error {
 	return nil
 }
 
+// exec starts the program by package stage: ForkExec holds up this whole process until the kernel has loaded the program, which
+// may be on a dead disk.
 func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
-	if l.sandbox.users.self != nil {
-		return l.execNested(path, attr)
+	if l.sandbox.staged {
+		return nil, l.stage(path, attr)
 	}
 	ends, err := l.pipes()
 	defer ends.close()
@@ -256,11 +259,17 @@ func (l *launch) pipes() (writeEnds, error) {
 		}
 		ends = append(ends, fds[1])
 		// Only the read end: programs do not expect a non-blocking standard output.
-		if err := unix.SetNonblock(fds[0], true); err != nil {
+		if err := setNonblock(fds[0], unix.O_RDONLY); err != nil {
 			unix.Close(fds[0])
 			return ends, err
 		}
 		*read = os.NewFile(uintptr(fds[0]), "container output")
 	}
 	return ends, nil
+}
+
+// setNonblock sets the flags of a new descriptor, of which it knows the access mode.
+func setNonblock(fd, mode int) error {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, mode|unix.O_NONBLOCK)
+	return err
 }

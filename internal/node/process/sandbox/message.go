@@ -1,10 +1,11 @@
 package sandbox
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -16,8 +17,8 @@ const maxMessage = 4096
 // message is the termination message file of one attempt. Each attempt has a new one, so that a former container that has
 // kept a link or a descriptor cannot write the message of a later one.
 type message struct {
-	// file is open since it was made, and read even if the container puts another file in its place.
-	file *os.File
+	// fd is open since the file was made, which is read even if the container puts another file in its place.
+	fd   int
 	path string
 }
 
@@ -54,13 +55,13 @@ func clearSlots(stateDir string) error {
 func (b *Sandbox) newMessage(s *slot, user *runtime.User) error {
 	s.attempts++
 	path := filepath.Join(b.slots.dir, s.name+"."+strconv.Itoa(s.attempts))
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return err
+		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	s.message = &message{file: file, path: path}
+	s.message = &message{fd: fd, path: path}
 	if user != nil && isRoot() {
-		if err := file.Chown(int(user.UID), int(user.GID)); err != nil {
+		if err := unix.Fchown(fd, int(user.UID), int(user.GID)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func (b *Sandbox) newMessage(s *slot, user *runtime.User) error {
 	// safe where the file can be reached only by the container's own mount, and where a cgroup ensures that no process of
 	// a former container has kept that.
 	if b.views.usable() && s.leaf != nil {
-		return file.Chmod(0o666)
+		return unix.Fchmod(fd, 0o666)
 	}
 	return nil
 }
@@ -78,9 +79,13 @@ func (m *message) read() string {
 	if m == nil {
 		return ""
 	}
-	buf := make([]byte, maxMessage)
-	n, err := m.file.ReadAt(buf, 0)
-	if err != nil && err != io.EOF {
+	var stat unix.Stat_t
+	if unix.Fstat(m.fd, &stat) != nil || stat.Size == 0 {
+		return ""
+	}
+	buf := make([]byte, min(stat.Size, maxMessage))
+	n, err := unix.Pread(m.fd, buf, 0)
+	if err != nil {
 		return ""
 	}
 	return string(buf[:n])
@@ -91,7 +96,7 @@ func (m *message) close() {
 	if m == nil {
 		return
 	}
-	_ = m.file.Truncate(0)
-	m.file.Close()
-	os.Remove(m.path)
+	_ = unix.Ftruncate(m.fd, 0)
+	unix.Close(m.fd)
+	_ = unix.Unlink(m.path)
 }

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -55,11 +54,11 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		}
 	}
 	// Non-blocking, so that the poller of the Go runtime waits for it and no thread has to.
-	if err := unix.SetNonblock(pidfd, true); err != nil {
+	if err := setNonblock(pidfd, unix.O_RDWR); err != nil {
 		unix.Close(pidfd)
 		return nil, l.undoFork(pid, err)
 	}
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(oomScore), 0)
+	_ = setFile(procDir(pid), "oom_score_adj", oomScore)
 	p := &Process{
 		PID: pid, StartedAt: started, Stdout: l.stdout, Stderr: l.stderr,
 		MissingMountPoints: l.missing,

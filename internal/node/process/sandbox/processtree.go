@@ -2,8 +2,11 @@ package sandbox
 
 import (
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -28,9 +31,11 @@ type processTree struct {
 	forking sync.RWMutex
 
 	mu sync.Mutex
-	// mains are the containers' main processes, which Process.Wait reaps. births counts the forks that are under way.
+	// mains are the containers' main processes, which Process.Wait reaps. forks counts the forks that are under way.
 	mains map[int]bool
 	forks int
+	// children lists the children of this process's first thread, which the kernel makes the parent of orphans.
+	children *os.File
 }
 
 func newProcessTree() (*processTree, error) {
@@ -38,6 +43,9 @@ func newProcessTree() (*processTree, error) {
 		return nil, fmt.Errorf("become the parent of orphaned processes: %w", err)
 	}
 	f := &processTree{mains: map[int]bool{}}
+	pid := os.Getpid()
+	// Kernels without CONFIG_PROC_CHILDREN lack the file.
+	f.children, _ = os.Open(childrenFile(pid, strconv.Itoa(pid)))
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, unix.SIGCHLD)
 	go func() {
@@ -75,10 +83,10 @@ func (f *processTree) forget(pid int) {
 // orphans lists the children of this process that are not main processes. If alone, there is no main process and no fork
 // under way, so each of them is certainly an orphan of an ended container.
 func (f *processTree) orphans() (pids []int, alone bool) {
-	children := adopted()
+	adopted, _ := io.ReadAll(io.NewSectionReader(f.children, 0, math.MaxInt64))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, pid := range children {
+	for _, pid := range parsePIDs(adopted) {
 		if !f.mains[pid] {
 			pids = append(pids, pid)
 		}

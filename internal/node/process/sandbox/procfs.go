@@ -12,24 +12,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopted lists the children of this process's first thread, which the kernel makes the parent of orphans.
-func adopted() []int {
-	pid := os.Getpid()
-	return childrenOfThread(pid, strconv.Itoa(pid))
-}
+func procDir(pid int) string { return "/proc/" + strconv.Itoa(pid) }
 
 // childrenOf lists the direct children of all threads of a process.
 func childrenOf(pid int) []int {
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	var pids []int
 	for _, thread := range threads {
-		pids = append(pids, childrenOfThread(pid, thread.Name())...)
+		data, _ := os.ReadFile(childrenFile(pid, thread.Name()))
+		pids = append(pids, parsePIDs(data)...)
 	}
 	return pids
 }
 
-func childrenOfThread(pid int, thread string) []int {
-	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, thread))
+// childrenFile is the file that lists the children of a thread.
+func childrenFile(pid int, thread string) string {
+	return fmt.Sprintf("/proc/%d/task/%s/children", pid, thread)
+}
+
+func parsePIDs(data []byte) []int {
 	var pids []int
 	for _, field := range strings.Fields(string(data)) {
 		if child, err := strconv.Atoi(field); err == nil {

@@ -51,6 +51,9 @@ type Sandbox struct {
 	roots     *rootfs.Roots
 	users     *users
 	podPIDs   *podPIDs
+	// staged is whether processes are started by package stage. They get fileLimit.
+	staged    bool
+	fileLimit *unix.Rlimit
 	child     childFacts
 	info      runtime.Info
 	null      *os.File
@@ -118,7 +121,11 @@ func (b *Sandbox) openCgroups() error {
 	if err != nil {
 		b.unified = nil
 	}
-	// After tryLeaf, whose process the reaper would take for an orphan.
+	if canStage() {
+		b.fileLimit, err = originalFileLimit()
+		b.staged = err == nil
+	}
+	// After these tries, whose processes the reaper would take for orphans.
 	if b.processes, err = newProcessTree(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	goruntime "runtime"
 	"syscall"
 	"time"
 
@@ -11,32 +12,29 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/stage"
 )
 
-// execNested starts a program of this machine as the user who runs this process outside of its user namespace, without the
-// rights of root in that namespace.
-func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, error) {
+// stage starts a program of this machine without waiting until it runs. In a user namespace the program runs as the user
+// who runs this process outside of it, without the rights of root in that namespace.
+func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 	ends, err := l.pipes()
 	defer ends.close()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c := &child{Program: &stage.Program{}, container: l.container}
 	c.detach()
 	c.setStreams(childSpec{stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
-	c.enterUsers(l.sandbox.users.self)
+	switch u := l.container.User; {
+	case l.sandbox.users.self != nil:
+		c.enterUsers(l.sandbox.users.self)
+	case u != nil && l.sandbox.info.CanSetUser:
+		c.user = *u
+		c.setIDs()
+	}
 	c.Do("enter the working directory "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
+	c.limitFiles(l.sandbox.fileLimit)
 	c.execute(path, attr.Env)
-	if err := l.clone(c.Program, 0); err != nil {
-		return nil, err
-	}
-	err = l.child.Wait()
-	if err == nil {
-		return newProcess(l, l.child.PID, l.child.PIDFD, l.started)
-	}
-	l.dropChild()
-	if errno := failureOf(err); errno != 0 {
-		return nil, execError(path, errno)
-	}
-	return nil, err
+	l.path = path
+	return l.clone(c.Program, 0)
 }
 
 // enterUsers enters a user namespace. The process has all capabilities there.
@@ -68,4 +66,21 @@ func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 func (l *launch) dropChild() {
 	l.sandbox.processes.forget(l.child.PID)
 	unix.Close(l.child.PIDFD)
+}
+
+// canStage reports whether this kernel has the calls that package stage makes (Linux 5.7), and no filter refuses them.
+func canStage() bool {
+	if !stage.Supported {
+		return false
+	}
+	p := &stage.Program{}
+	p.Do("end", unix.SYS_EXIT_GROUP, 0)
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
+	child, err := stage.Start(p, 0, -1)
+	if err != nil {
+		return false
+	}
+	unix.Close(child.PIDFD)
+	return child.Wait() == nil && reap(child.PID) == nil
 }
