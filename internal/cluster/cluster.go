@@ -23,6 +23,9 @@ import (
 // SyncBatchPeriod is longer than on one machine, as writes are more expensive on a cluster and may be rate-limited.
 const SyncBatchPeriod = 300 * time.Millisecond
 
+// MaxPodCreateDeletePerSync is smaller than on one machine, as pods that terminate during a sync are counted after it.
+const MaxPodCreateDeletePerSync = 100
+
 // stopTime is how long the last writes may take. The pod's grace period is 30 s, in which the lease has to be released as well.
 const stopTime = 20 * time.Second
 

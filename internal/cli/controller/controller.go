@@ -77,6 +77,8 @@ func (f *controllerFlags) addFlags(flags *pflag.FlagSet) {
 		ManagedBy:       []string{job.ManagedBy},
 		ConcurrentSyncs: 5,
 		SyncBatchPeriod: cluster.SyncBatchPeriod,
+
+		MaxPodCreateDeletePerSync: cluster.MaxPodCreateDeletePerSync,
 	})
 	f.schedules.Add(flags, 5, 5)
 }

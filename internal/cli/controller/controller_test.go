@@ -32,7 +32,7 @@ func TestFlagsReachTheController(t *testing.T) {
 		Controllers: []string{"job", "scheduledjob"}, CronJob: cronjob.Options{ConcurrentSyncs: 5}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 5},
 		Config: &rest.Config{QPS: 20, Burst: 30, ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}},
 		Job: job.Options{ManagedBy: []string{"stint.dev/job-controller"}, ConcurrentSyncs: 5, PodFailureBackoff: 10 * time.Second,
-			MaxPodFailureBackoff: 10 * time.Minute, SyncBatchPeriod: cluster.SyncBatchPeriod, MaxUncountedPods: 500, MaxPodCreateDeletePerSync: 500,
+			MaxPodFailureBackoff: 10 * time.Minute, SyncBatchPeriod: cluster.SyncBatchPeriod, MaxUncountedPods: 500, MaxPodCreateDeletePerSync: 100,
 			MaxResults: ptr.To(100_000)},
 		Election: &cluster.Election{Namespace: "kube-system", Name: "stint-controller",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second},
