@@ -51,7 +51,7 @@ func (c *Controller) applyRest(ctx context.Context, job *batchv1.Job, d core.Dec
 	outcome.NotCreated = notCreated
 	failed = errors.Join(failed, c.failPending(ctx, job, d.FailPending))
 	next, urgency := d.Status(outcome)
-	if d.Requeue || len(d.Events) > 0 {
+	if d.Requeue || len(d.Events) > 0 || c.countsAtOnce() && len(d.RemoveFinalizer) >= maxPodWrites {
 		urgency = core.Immediate
 	}
 	waits := next != nil && c.postpone(job, urgency)
@@ -222,10 +222,13 @@ func (c *Controller) removeFinalizers(ctx context.Context, job *batchv1.Job, pod
 	return removed, err
 }
 
-// countRemovedFinalizers moves pods to the counters as soon as their finalizers are removed. With a short batch
-// period the next status write that lists terminated pods is due soon, and moves these too.
+// countsAtOnce reports whether terminated pods are listed as soon as there are many, and counted as soon as their finalizers
+// are removed. With a short batch period the next status write that lists pods is due soon, and counts these too.
+func (c *Controller) countsAtOnce() bool { return c.options.SyncBatchPeriod > minStatusDelay }
+
+// countRemovedFinalizers moves pods to the counters.
 func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, removed []*corev1.Pod) error {
-	if c.options.SyncBatchPeriod <= minStatusDelay {
+	if !c.countsAtOnce() {
 		return nil
 	}
 	job = c.jobs.Newest(job)
