@@ -84,6 +84,8 @@ func (b *bench) judgeManagers(l load, theirs, ours []clusterResult) {
 	}
 	if l.atATime > manyAtATime {
 		judge("pods/s", clusterResult.rate, atLeast(1.15))
+		judge("latency, p50", clusterResult.median, atMost(1))
+		judge("latency, p99", clusterResult.worst, atMost(1))
 	} else {
 		judge("pods/s", clusterResult.rate, atLeast(2))
 		judge("latency, p50", clusterResult.median, atMost(0.5))

@@ -100,4 +100,18 @@ var counting = []fault{
 		new:   "joined[n-1].Last = iv.Last",
 		tests: "./internal/job",
 	},
+	{
+		wrong: "Terminated pods are counted only when others are created in their place.",
+		file:  "internal/controller/job/apply.go",
+		old:   "	if len(d.Create) == 0 || len(d.RemoveFinalizer) == 0 {",
+		new:   "	if true {",
+		tests: "./internal/controller/job -run ^TestAPodIsCountedWhileTheNextOneIsBeingCreated$",
+	},
+	{
+		wrong: "Many terminated pods wait for the batch period.",
+		file:  "internal/controller/job/apply.go",
+		old:   " || c.countsAtOnce() && len(d.RemoveFinalizer) >= maxPodWrites",
+		new:   "",
+		tests: "./internal/controller/job -run ^TestManyTerminatedPodsDoNotWaitForTheBatchPeriod$",
+	},
 }
