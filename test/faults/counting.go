@@ -107,11 +107,4 @@ var counting = []fault{
 		new:   "	if true {",
 		tests: "./internal/controller/job -run ^TestAPodIsCountedWhileTheNextOneIsBeingCreated$",
 	},
-	{
-		wrong: "Many terminated pods wait for the batch period.",
-		file:  "internal/controller/job/apply.go",
-		old:   " || c.countsAtOnce() && len(d.RemoveFinalizer) >= maxPodWrites",
-		new:   "",
-		tests: "./internal/controller/job -run ^TestManyTerminatedPodsDoNotWaitForTheBatchPeriod$",
-	},
 }

@@ -2,7 +2,7 @@ package job_test
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,27 +36,16 @@ func TestAPodIsCountedWhileTheNextOneIsBeingCreated(t *testing.T) {
 	e := start(t, job.Options{SyncBatchPeriod: time.Second}, func(*corev1.Pod) fate { return succeed })
 	e.stopController()
 	gate := make(chan struct{}, 1)
+	open := sync.OnceFunc(func() { close(gate) })
 	e.client = gated{e.client, gate}
 	e.startController()
+	t.Cleanup(open) // or the controller never stops
 	gate <- struct{}{}
 	e.create(wrappers.MakeJob("slow").Parallelism(1).Completions(2).Obj())
 	e.until("slow", "its first pod counted", func(j *batchv1.Job) bool { return j.Status.Succeeded == 1 })
 	if n := len(e.podList()); n != 1 {
 		t.Errorf("%d pods, want 1", n)
 	}
-	close(gate)
+	open()
 	e.untilFinished("slow")
-}
-
-func TestManyTerminatedPodsDoNotWaitForTheBatchPeriod(t *testing.T) {
-	const pods, atOnce = 100, 32
-	var running atomic.Bool
-	e := start(t, job.Options{SyncBatchPeriod: time.Hour}, func(*corev1.Pod) fate {
-		if !running.Swap(true) {
-			return run // so that the Job does not end
-		}
-		return succeed
-	})
-	e.create(wrappers.MakeJob("many").Parallelism(pods).Completions(pods).Obj())
-	e.until("many", "all but a few counted", func(j *batchv1.Job) bool { return j.Status.Succeeded >= pods-atOnce })
 }
