@@ -53,8 +53,8 @@ type Interface interface {
 // Objects that Get, an informer or a write returns may be shared with the cache: never change them, DeepCopy first.
 type Resource[T Object] interface {
 	// Informer returns the one shared informer of this kind. The owner of the connection starts it, after the
-	// controllers have added their handlers. Its objects may lack fields that no controller reads (on a cluster, and all
-	// but the metadata of ResultSlices): change them with Modify, and never write them as a whole.
+	// controllers have added their handlers. Its objects, and those that writes return, may lack fields that no controller
+	// reads (on a cluster, and all but the metadata of ResultSlices): change them with Modify, and never write them as a whole.
 	Informer() cache.SharedIndexInformer
 
 	// Get reads the newest state. Namespace is empty for cluster-scoped kinds.

@@ -23,6 +23,9 @@ import (
 // SyncBatchPeriod is longer than on one machine, as writes are more expensive on a cluster and may be rate-limited.
 const SyncBatchPeriod = 300 * time.Millisecond
 
+// MaxPodCreateDeletePerSync is smaller than on one machine, as pods that terminate during a sync are counted after it.
+const MaxPodCreateDeletePerSync = 50
+
 // stopTime is how long the last writes may take. The pod's grace period is 30 s, in which the lease has to be released as well.
 const stopTime = 20 * time.Second
 
@@ -62,7 +65,7 @@ const (
 
 // Run runs the controllers until ctx ends and the last write is done, or until the lease is lost, which is an error.
 func Run(ctx context.Context, o Options) error {
-	memory.Tune()
+	memory.Tune(memory.ControllerHeadroom)
 	memory.SetLimit(memory.DefaultLimit())
 	defer context.AfterFunc(ctx, func() { klog.FromContext(ctx).Info("Stopping: writes in progress are finished first") })()
 	p := &process{Options: o}

@@ -17,6 +17,8 @@ import (
 // Decision is what is to be done about a Job, in this order: Adopt, Release, Create, DeleteWithoutCounting, Delete, FailPending,
 // store what Status returns, Events, Counts, RemoveFinalizer, DeleteFailed.
 //
+// Create may be carried out beside what follows it; Status then gets an Outcome without it.
+//
 // A pod that cannot be created, deleted or failed stops no other step; Status takes the Outcome into account. If the
 // status cannot be stored, none of the steps after it may happen. For a status that may wait, see WriteUrgency.
 type Decision struct {

@@ -21,8 +21,16 @@ func TestHeadroomFollowsTheLoad(t *testing.T) {
 		"and a part of a large live heap":      {64 * mb, 800 * mb, time.Minute, 100 * mb},
 		"a heap that shrank has less headroom": {500 * mb, 30 * mb, 5 * time.Second, 54 * mb},
 	} {
-		if got := nextHeadroom(c.headroom, c.live, c.since); got != c.want {
+		if got := nextHeadroom(c.headroom, c.live, 24*mb, c.since); got != c.want {
 			t.Errorf("%s: %d MB, want %d MB", what, got/mb, c.want/mb)
+		}
+	}
+}
+
+func TestTheHeadroomOfABusyProcessIsChosen(t *testing.T) {
+	for live, want := range map[int64]int64{2 * mb: 8 * mb, 10 * mb: 14 * mb} {
+		if got := nextHeadroom(50*mb, live, 4*mb, time.Millisecond); got != want {
+			t.Errorf("%d MB with a live heap of %d MB, want %d", got/mb, live/mb, want/mb)
 		}
 	}
 }

@@ -24,19 +24,27 @@ const (
 )
 
 // Tune makes the garbage collector keep to a headroom that depends on the load, and returns memory to the system when the
-// process is quiet. GOGC takes precedence. It never stops, as it concerns the whole process.
-var Tune = sync.OnceFunc(func() {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	c := &collector{last: time.Now()}
-	c.set(minHeadroom)
-	c.afterEachCollection()
-	go c.returnWhenQuiet()
-})
+// process is quiet. The headroom of a busy process is its live heap and busy. GOGC takes precedence. Only the first call has an
+// effect, and it never stops, as it concerns the whole process.
+func Tune(busy int64) {
+	tuned.Do(func() {
+		if os.Getenv("GOGC") != "" {
+			return
+		}
+		c := &collector{last: time.Now(), busy: busy}
+		c.set(minHeadroom)
+		c.afterEachCollection()
+		go c.returnWhenQuiet()
+	})
+}
+
+var tuned sync.Once
 
 // collector tunes the garbage collector of this process.
 type collector struct {
+	// busy is what Tune was given.
+	busy int64
+
 	mu       sync.Mutex
 	last     time.Time
 	headroom int64
@@ -57,7 +65,7 @@ func (c *collector) collected(now time.Time) {
 	c.last = now
 	headroom := c.headroom
 	c.mu.Unlock()
-	c.set(nextHeadroom(headroom, int64(read(liveBytes)), since))
+	c.set(nextHeadroom(headroom, int64(read(liveBytes)), c.busy, since))
 }
 
 func (c *collector) set(headroom int64) {

@@ -85,7 +85,7 @@ type Server struct {
 
 // Start returns when the server is ready. The server runs until ctx ends; Wait waits until it has stopped.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	memory.Tune()
+	memory.Tune(memory.ServerHeadroom)
 	p := &components{memory: memory.SetLimit(cmp.Or(o.MemoryLimit, memory.DefaultLimit()))}
 	if err := prepare(o); err != nil {
 		return nil, err

@@ -83,7 +83,8 @@ var shows = []promise{
 			w.Errorf("by namespace: %d objects", len(indexed))
 		}
 		// A controller starts from what its informer has cached, and from nothing else.
-		changed := must(w.Pods().Modify(w.Context(), shown("after"), func(p *corev1.Pod) { p.Labels = map[string]string{"x": "y"} }))(w)
+		must(w.Pods().Modify(w.Context(), shown("after"), func(p *corev1.Pod) { p.Labels = map[string]string{"x": "y"} }))(w)
+		changed := must(w.Pods().Get(w.Context(), w.namespace, "after"))(w)
 		if changed.Labels["x"] != "y" || len(changed.Spec.Containers) != 1 || changed.Spec.Containers[0].Image != "i" {
 			w.Errorf("the change of a shown pod left labels %v and containers %v", changed.Labels, changed.Spec.Containers)
 		}

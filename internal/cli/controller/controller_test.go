@@ -3,6 +3,7 @@ package controller
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestFlagsReachTheController(t *testing.T) {
 		Controllers: []string{"job", "scheduledjob"}, CronJob: cronjob.Options{ConcurrentSyncs: 5}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 5},
 		Config: &rest.Config{QPS: 20, Burst: 30, ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}},
 		Job: job.Options{ManagedBy: []string{"stint.dev/job-controller"}, ConcurrentSyncs: 5, PodFailureBackoff: 10 * time.Second,
-			MaxPodFailureBackoff: 10 * time.Minute, SyncBatchPeriod: cluster.SyncBatchPeriod, MaxUncountedPods: 500, MaxPodCreateDeletePerSync: 500,
+			MaxPodFailureBackoff: 10 * time.Minute, SyncBatchPeriod: cluster.SyncBatchPeriod, MaxUncountedPods: 500, MaxPodCreateDeletePerSync: 50,
 			MaxResults: ptr.To(100_000)},
 		Election: &cluster.Election{Namespace: "kube-system", Name: "stint-controller",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second},
@@ -101,4 +102,17 @@ func TestEveryFlagOfTheControllerIsInItsDocumentation(t *testing.T) {
 			t.Errorf("docs/cluster.md does not tell of %s", name)
 		}
 	})
+}
+
+func TestOneProcessorUnlessTheUserChooses(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	for chosen, want := range map[string]int{"": 1, "3": 3} {
+		t.Setenv("GOMAXPROCS", chosen)
+		runtime.GOMAXPROCS(3)
+		useOneProcessor()
+		if got := runtime.GOMAXPROCS(0); got != want {
+			t.Errorf("%d processors with GOMAXPROCS=%q, want %d", got, chosen, want)
+		}
+	}
 }

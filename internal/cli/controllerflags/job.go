@@ -1,6 +1,7 @@
 package controllerflags
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"time"
@@ -32,7 +33,7 @@ func (f *Job) Add(flags *pflag.FlagSet, d job.Options) {
 	flags.DurationVar(&o.MaxPodFailureBackoff, "max-pod-failure-backoff", same.MaxPodFailureBackoff, "longest delay after failures")
 	flags.DurationVar(&o.SyncBatchPeriod, "sync-batch-period", d.SyncBatchPeriod, "how long a write of a Job's status may wait for further changes")
 	flags.IntVar(&o.MaxUncountedPods, "max-uncounted-pods", same.MaxUncountedPods, "how many pods a Job's status lists as not counted yet")
-	flags.IntVar(&o.MaxPodCreateDeletePerSync, "max-pod-create-delete-per-sync", same.MaxPodCreateDelete, "how many pods one sync creates or deletes")
+	flags.IntVar(&o.MaxPodCreateDeletePerSync, "max-pod-create-delete-per-sync", cmp.Or(d.MaxPodCreateDeletePerSync, same.MaxPodCreateDelete), "how many pods one sync creates or deletes")
 	flags.IntVar(&f.maxResults, "max-results", job.DefaultMaxResults, "how many results of a Job's pods to keep, the newest; 0 keeps none")
 	flags.Var(limitFlag{&o.FailedPodsLimit}, "failed-pods-limit",
 		"how many failed pods to keep of a Job without the annotation, the newest (default all)")

@@ -145,6 +145,9 @@ func (c connection) to(k kind) (rest.Interface, error) {
 	config, version := rest.CopyConfig(c.config), k.GroupVersion()
 	config.GroupVersion = &version
 	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(scheme, codecs).WithoutConversion()
+	if k.GroupVersionKind == podKind {
+		config.NegotiatedSerializer = podSerializer{config.NegotiatedSerializer}
+	}
 	config.APIPath = "/apis"
 	if k.Group == "" {
 		config.APIPath = "/api"

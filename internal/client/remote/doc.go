@@ -14,5 +14,6 @@
 // A write without a response (the connection broke, the API server restarts) is repeated a few times within a second. All
 // writes are idempotent, so a repeated one does no harm. If it still fails, the caller has to retry.
 //
-// Informers drop fields that no controller reads (trim.go).
+// Informers drop fields that no controller reads (trim.go). Of pods in protobuf these are not even decoded, whether an
+// informer or the answer to a write brings them (wire.go).
 package remote

@@ -73,7 +73,7 @@ func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error
 
 func (r *resource[T]) read(ctx context.Context, p retryPolicy, namespace, name string) (T, error) {
 	obj, _, err := retry(ctx, p, func() (T, error) {
-		return r.do(ctx, r.namespaced(r.writes.Get(), namespace).Name(name))
+		return r.whole(ctx, r.namespaced(r.writes.Get(), namespace).Name(name))
 	})
 	return obj, err
 }
@@ -192,6 +192,27 @@ func (r *resource[T]) do(ctx context.Context, request *rest.Request) (T, error) 
 		return none, err
 	}
 	if err := request.Do(ctx).Into(obj); err != nil {
+		return none, err
+	}
+	return obj.(T), nil
+}
+
+// whole is do for an answer of which all fields are decoded.
+func (r *resource[T]) whole(ctx context.Context, request *rest.Request) (T, error) {
+	var none T
+	obj, err := scheme.New(r.GroupVersionKind)
+	if err != nil {
+		return none, err
+	}
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil {
+		return none, err
+	}
+	body, err := result.Raw()
+	if err != nil {
+		return none, err
+	}
+	if _, _, err := codecs.UniversalDeserializer().Decode(body, nil, obj); err != nil {
 		return none, err
 	}
 	return obj.(T), nil

@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,13 +25,14 @@ func trimPod(obj client.Object) {
 	}
 	pod.Spec = corev1.PodSpec{
 		NodeName:       pod.Spec.NodeName,
+		Hostname:       pod.Spec.Hostname,
 		RestartPolicy:  pod.Spec.RestartPolicy,
 		InitContainers: namesOf(pod.Spec.InitContainers),
 		Containers:     namesOf(pod.Spec.Containers),
 	}
 	pod.Status = corev1.PodStatus{
 		Phase:                 pod.Status.Phase,
-		Conditions:            pod.Status.Conditions,
+		Conditions:            conditionsOf(&pod.Status),
 		Reason:                pod.Status.Reason,
 		Message:               pod.Status.Message,
 		StartTime:             pod.Status.StartTime,
@@ -40,21 +43,27 @@ func trimPod(obj client.Object) {
 
 // namesOf keeps the name and the restart policy of containers. The restart policy distinguishes sidecars.
 func namesOf(containers []corev1.Container) []corev1.Container {
-	var out []corev1.Container
 	for i := range containers {
-		out = append(out, corev1.Container{Name: containers[i].Name, RestartPolicy: containers[i].RestartPolicy})
+		containers[i] = corev1.Container{Name: containers[i].Name, RestartPolicy: containers[i].RestartPolicy}
 	}
-	return out
+	return containers
 }
 
 func statesOf(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
-	var out []corev1.ContainerStatus
 	for i := range statuses {
 		s := &statuses[i]
-		out = append(out, corev1.ContainerStatus{
+		*s = corev1.ContainerStatus{
 			Name: s.Name, State: s.State, LastTerminationState: s.LastTerminationState,
 			Ready: s.Ready, RestartCount: s.RestartCount, Started: s.Started,
-		})
+		}
 	}
-	return out
+	return statuses
+}
+
+// conditionsOf keeps only the condition Ready of a pod that has succeeded: it may show when. Most pods of a cluster with Jobs have.
+func conditionsOf(status *corev1.PodStatus) []corev1.PodCondition {
+	if status.Phase != corev1.PodSucceeded {
+		return status.Conditions
+	}
+	return slices.Clone(slices.DeleteFunc(status.Conditions, func(c corev1.PodCondition) bool { return c.Type != corev1.PodReady }))
 }

@@ -19,7 +19,7 @@ func fullPod(ownerKind string) *corev1.Pod {
 			ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "m"}},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: "node", RestartPolicy: corev1.RestartPolicyOnFailure,
+			NodeName: "node", Hostname: "o-1", RestartPolicy: corev1.RestartPolicyOnFailure,
 			Volumes:        []corev1.Volume{{Name: "v"}},
 			InitContainers: []corev1.Container{{Name: "i", Image: "image", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}},
 			Containers:     []corev1.Container{{Name: "c", Image: "image", Env: []corev1.EnvVar{{Name: "e"}}}},
@@ -38,13 +38,24 @@ func TestTrimKeepsWhatDecisionsRead(t *testing.T) {
 	want := fullPod("Job")
 	want.ManagedFields = nil
 	want.Spec = corev1.PodSpec{
-		NodeName: "node", RestartPolicy: corev1.RestartPolicyOnFailure,
+		NodeName: "node", Hostname: "o-1", RestartPolicy: corev1.RestartPolicyOnFailure,
 		InitContainers: []corev1.Container{{Name: "i", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}},
 		Containers:     []corev1.Container{{Name: "c"}},
 	}
 	want.Status.PodIP = ""
 	want.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", RestartCount: 3}}
 	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+func TestTrimKeepsWhenAPodHasSucceeded(t *testing.T) {
+	pod := fullPod("Job")
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Unix(7, 0)}
+	pod.Status.Phase = corev1.PodSucceeded
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, ready}
+	trimPod(pod)
+	if d := cmp.Diff([]corev1.PodCondition{ready}, pod.Status.Conditions); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 }

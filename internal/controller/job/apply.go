@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -23,17 +24,34 @@ import (
 // maxPodWrites bounds the writes to pods of one Job that are under way at the same time.
 const maxPodWrites = 32
 
-// apply carries out a decision. The order matters: the status is stored after the writes to the pods that it counts
-// as active, finalizers are removed after the status that lists their pods, and events and metrics come after what
-// they report.
+// apply carries out a decision. The order matters: finalizers are removed after the status that lists their pods, and events
+// and metrics come after what they report. The status is stored after the writes to the pods that it counts as active, unless
+// there are pods to count: they must not wait until others are created.
 func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decision) error {
 	if err := c.adoptAndRelease(ctx, job, d); err != nil {
 		return err
 	}
-	outcome, failed := c.changePods(ctx, job, d)
+	if len(d.Create) == 0 || len(d.RemoveFinalizer) == 0 {
+		notCreated, failed := c.create(ctx, job, d)
+		return errors.Join(failed, c.applyRest(ctx, job, d, notCreated))
+	}
+	created := make(chan error, 1)
+	go func() {
+		_, err := c.create(ctx, job, d)
+		created <- err
+	}()
+	// If a pod is not created, the next status has the right number.
+	err := c.applyRest(ctx, job, d, 0)
+	return errors.Join(err, <-created)
+}
+
+// applyRest carries out what comes after adoptions and creations.
+func (c *Controller) applyRest(ctx context.Context, job *batchv1.Job, d core.Decision, notCreated int) error {
+	outcome, failed := c.deletePods(ctx, job, d)
+	outcome.NotCreated = notCreated
 	failed = errors.Join(failed, c.failPending(ctx, job, d.FailPending))
 	next, urgency := d.Status(outcome)
-	if d.Requeue || len(d.Events) > 0 {
+	if d.Requeue || len(d.Events) > 0 || c.countsAtOnce() && len(d.RemoveFinalizer) >= maxPodWrites {
 		urgency = core.Immediate
 	}
 	waits := next != nil && c.postpone(job, urgency)
@@ -97,16 +115,9 @@ func countedOf(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !counted.Has(p.UID) })
 }
 
-// changePods creates and deletes pods and returns the outcome.
-func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.Decision) (core.Outcome, error) {
+// deletePods deletes pods and returns the outcome.
+func (c *Controller) deletePods(ctx context.Context, job *batchv1.Job, d core.Decision) (core.Outcome, error) {
 	o := core.Outcome{}
-	var createFailed error
-	if len(d.Create) > 0 {
-		var made int
-		made, createFailed = c.create(ctx, job, d.Create)
-		o.NotCreated = len(d.Create) - made
-		c.metrics.created(d.Counts.CreationReason, made, o.NotCreated)
-	}
 	var mu sync.Mutex
 	remove := func(p *corev1.Pod) error {
 		gone, err := c.deletePod(ctx, job, p)
@@ -130,7 +141,7 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 		return remove(p)
 	})
 	deleteFailed := c.each(ctx, d.Delete, remove)
-	return o, errors.Join(createFailed, discardFailed, deleteFailed)
+	return o, errors.Join(discardFailed, deleteFailed)
 }
 
 // deletePod deletes a pod. Gone means that there was none to delete.
@@ -211,10 +222,13 @@ func (c *Controller) removeFinalizers(ctx context.Context, job *batchv1.Job, pod
 	return removed, err
 }
 
-// countRemovedFinalizers moves pods to the counters as soon as their finalizers are removed. With a short batch
-// period the next status write that lists terminated pods is due soon, and moves these too.
+// countsAtOnce reports whether terminated pods are listed as soon as there are many, and counted as soon as their finalizers
+// are removed. With a short batch period the next status write that lists pods is due soon, and counts these too.
+func (c *Controller) countsAtOnce() bool { return c.options.SyncBatchPeriod > minStatusDelay }
+
+// countRemovedFinalizers moves pods to the counters.
 func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, removed []*corev1.Pod) error {
-	if c.options.SyncBatchPeriod <= minStatusDelay {
+	if !c.countsAtOnce() {
 		return nil
 	}
 	job = c.jobs.Newest(job)
@@ -280,15 +294,15 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 func (c *Controller) each(ctx context.Context, pods []*corev1.Pod, do func(*corev1.Pod) error) error {
 	errs := make([]error, len(pods))
 	var group sync.WaitGroup
-	slots := make(chan struct{}, maxPodWrites)
-	for i, p := range pods {
-		slots <- struct{}{}
-		if errs[i] = ctx.Err(); errs[i] != nil {
-			break
-		}
+	var taken atomic.Int64
+	for range min(len(pods), maxPodWrites) {
 		group.Go(func() {
-			defer func() { <-slots }()
-			errs[i] = do(p)
+			for i := taken.Add(1) - 1; int(i) < len(pods); i = taken.Add(1) - 1 {
+				if errs[i] = ctx.Err(); errs[i] != nil {
+					return
+				}
+				errs[i] = do(pods[i])
+			}
 		})
 	}
 	group.Wait()

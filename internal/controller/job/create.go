@@ -9,26 +9,36 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+
+	core "github.com/stint-dev/stint/internal/job"
 )
 
-// create creates pods in batches of 1, 2, 4 …, and stops after the first batch with an error: an error for
-// one pod, such as a quota, would most likely hit the others too. A Job whose batches succeeded goes on with the size that it had
-// reached. It returns how many pods were created.
-func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
+// create creates the pods of a decision and returns how many were not created.
+func (c *Controller) create(ctx context.Context, job *batchv1.Job, d core.Decision) (notCreated int, err error) {
+	if len(d.Create) == 0 {
+		return 0, nil
+	}
+	made, err := c.createAll(ctx, job, d.Create)
+	notCreated = len(d.Create) - made
+	c.metrics.created(d.Counts.CreationReason, made, notCreated)
+	return notCreated, err
+}
+
+// createAll creates pods in batches of 1, 2, 4 …, and the rest as soon as that many may be under way. It stops after an error:
+// an error for one pod, such as a quota, would most likely hit the others too. A Job whose batches succeeded goes on with the
+// size that it had reached. It returns how many pods were created.
+func (c *Controller) createAll(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
 	var size int
 	c.jobs.Update(job, func(s *jobState) { size = max(1, s.batch) })
 	for ; len(pods) > 0 && err == nil; size = min(2*size, maxPodWrites) {
-		batch := pods[:min(size, len(pods))]
+		batch := pods
+		if size < maxPodWrites {
+			batch = pods[:min(size, len(pods))]
+		}
 		pods = pods[len(batch):]
-		var n atomic.Int64
-		err = c.each(ctx, batch, func(p *corev1.Pod) error {
-			err := c.createOne(ctx, job, p)
-			if err == nil {
-				n.Add(1)
-			}
-			return err
-		})
-		made += int(n.Load())
+		var n int
+		n, err = c.createBatch(ctx, job, batch)
+		made += n
 	}
 	c.jobs.Update(job, func(s *jobState) {
 		if s.batch = size; err == nil {
@@ -39,6 +49,25 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 		s.createBackoff.add(c.options.Clock.Now(), err, made > 0)
 	})
 	return made, err
+}
+
+// createBatch begins no creation once one has failed.
+func (c *Controller) createBatch(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
+	var n atomic.Int64
+	var failed atomic.Bool
+	err = c.each(ctx, pods, func(p *corev1.Pod) error {
+		if failed.Load() {
+			return nil
+		}
+		err := c.createOne(ctx, job, p)
+		if err != nil {
+			failed.Store(true)
+			return err
+		}
+		n.Add(1)
+		return nil
+	})
+	return int(n.Load()), err
 }
 
 // podFreed shortens the delay after failed creations: what one of the pods of the Job used, a quota for example, is

@@ -19,7 +19,8 @@ const minStatusDelay = 100 * time.Millisecond
 //	 ├─d─ counters ├─d─ counters │
 //	 ├── period ───┼───── period ───┤
 //
-// So a Job with many pods has at most two writes a period, whatever its pods do.
+// So a Job with many pods has at most two writes a period, whatever its pods do, and two more for as many pods as lose their
+// finalizers at the same time.
 type statusPace struct {
 	// waiting is since when a deferrable write waits; zero if none does.
 	waiting time.Time

@@ -32,11 +32,16 @@ func (c *Controller) syncAfterPause(ctx context.Context, key types.NamespacedNam
 	}
 	done := syncResult{action: core.Reconciling}
 	err := c.jobs.Sync(ctx, key, func(ctx context.Context, newest *batchv1.Job, _ bool) (again bool, err error) {
-		done.pods = 0
+		done.pods, done.more = 0, false
 		return c.decide(ctx, newest, &done)
 	})
 	now := c.options.Clock.Now()
-	c.jobs.UpdateKnown(key, shown.UID, func(s *jobState) { s.startPause(now, c.options.SyncBatchPeriod, done.pods) })
+	c.jobs.UpdateKnown(key, shown.UID, func(s *jobState) {
+		s.startPause(now, c.options.SyncBatchPeriod, done.pods)
+		if done.more {
+			s.nextSyncAt = now
+		}
+	})
 	c.metrics.synced(shown, done.action, err, now.Sub(start).Seconds())
 	return err
 }
@@ -44,8 +49,9 @@ func (c *Controller) syncAfterPause(ctx context.Context, key types.NamespacedNam
 // syncResult is what metrics and the next pause depend on.
 type syncResult struct {
 	action core.Action
-	// pods is how many the last decision was about.
+	// pods is how many the last decision was about, and more is set if it left something to do at once.
 	pods int
+	more bool
 }
 
 // decide is one round of a sync.
@@ -67,7 +73,7 @@ func (c *Controller) decide(ctx context.Context, job *batchv1.Job, done *syncRes
 		return false, nil // The Job was deleted meanwhile, and what was known of its pods dropped.
 	}
 	d := core.Decide(obs)
-	done.pods = len(obs.Pods)
+	done.pods, done.more = len(obs.Pods), d.RequeueFair
 	if done.action == core.Reconciling {
 		done.action = d.Action
 	}
