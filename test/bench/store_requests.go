@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,12 +61,7 @@ func (r storeRequests) since(before storeRequests, n int) string {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		if each[a] != each[b] {
-			return int(1000*each[b]) - int(1000*each[a])
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(each[b], each[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %.2f", name, each[name])
 	}

@@ -30,6 +30,7 @@ func (c *Controller) decide(ctx context.Context, sj *stintv1.ScheduledJob, confi
 // but the first, so that of many that are due at once no Job waits for the statuses of others.
 func (c *Controller) apply(ctx context.Context, sj *stintv1.ScheduledJob, d core.Decision) error {
 	outcomes, failed := c.create(ctx, sj, d.Create)
+	// A run that an earlier sync has started is an event, so there is never a second one that is not listed.
 	if c.loop.Queue.Len() > 0 && len(outcomes) == 1 && outcomes[0].Job != nil && len(d.Events(nil)) == 0 {
 		c.scheduledJobs.Update(sj, func(s *state) { s.unlisted = outcomes[0].Job })
 		c.loop.Queue.Add(loop.Key(sj))
