@@ -27,6 +27,7 @@ func (v *view) updateStatus(d *Decision) {
 		due, scheduled := dueTime(v.cronJob, job)
 		if t := metav1.NewTime(due); scheduled && later(&t, d.status.LastScheduleTime) {
 			d.status.LastScheduleTime, d.RequeueAfterStatus = &t, true
+			d.addCompleted(job) // It has ended before it was listed.
 		}
 	}
 	for _, job := range v.otherJobs {
@@ -49,8 +50,8 @@ func (v *view) updateActive(d *Decision) {
 			}
 			return true
 		}
-		if how := end(job); how != "" {
-			d.addEvent(corev1.EventTypeNormal, "SawCompletedJob", fmt.Sprintf("Saw completed job: %s, condition: %v", job.Name, how))
+		if end(job) != "" {
+			d.addCompleted(job)
 			return true
 		}
 		return jobcore.IsHeld(job) || v.isTerminatingReplaced(job)
@@ -62,6 +63,12 @@ func (v *view) updateActive(d *Decision) {
 	}
 	if len(d.status.Active) == 0 {
 		d.status.Active = nil
+	}
+}
+
+func (d *Decision) addCompleted(job *batchv1.Job) {
+	if how := end(job); how != "" {
+		d.addEvent(corev1.EventTypeNormal, "SawCompletedJob", fmt.Sprintf("Saw completed job: %s, condition: %v", job.Name, how))
 	}
 }
 

@@ -45,7 +45,7 @@ func TestStatus(t *testing.T) {
 		"a run whose status was lost is found, and its due time with it": {given: hourly(has(runOf("10:00:00"))),
 			active: []string{"cj-29552280"}, scheduled: "10:00:00"},
 		"and if it has ended its due time is": {given: hourly(has(runOf("10:00:00"), ended(batchv1.JobComplete, "10:00:00", "10:00:01"))),
-			scheduled: "10:00:00", success: "10:00:01"},
+			scheduled: "10:00:00", success: "10:00:01", events: []string{"SawCompletedJob: Saw completed job: cj-29552280, condition: Complete"}},
 		"also if the clock was set back since": {given: hourly(last("10:00:00"), has(runOf("15:00:00"))),
 			active: []string{"cj-29552580"}, scheduled: "15:00:00"},
 	}

@@ -1,13 +1,17 @@
 package store
 
 import (
+	"context"
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/client/v3/kubernetes"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/cacher"
 	"k8s.io/apiserver/pkg/storage/etcd3"
+	"k8s.io/apiserver/pkg/storage/etcd3/metrics"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 	"k8s.io/client-go/tools/cache"
@@ -42,7 +46,9 @@ type Storage struct {
 	Close func()
 
 	// feed is nil if the kind is not cached.
-	feed *feed
+	feed     *feed
+	client   *kubernetes.Client
+	resource schema.GroupResource
 }
 
 // Storage returns the storage of one kind. The caller must close it before the Store.
@@ -53,7 +59,7 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 		return nil, err
 	}
 	if k.Uncached {
-		return &Storage{Cached: uncached{direct}, Direct: direct, Close: func() {}}, nil
+		return &Storage{Cached: uncached{direct}, Direct: direct, Close: func() {}, client: s.client, resource: k.Config.GroupResource}, nil
 	}
 	shared, err := s.storage(k, newSharingCodec(k.Config.Codec))
 	if err != nil {
@@ -82,7 +88,7 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 		delegator.Stop()
 		stop(c)
 	})
-	return &Storage{Cached: &cached{delegator, direct}, Direct: shared, Close: closeAll, feed: feed}, nil
+	return &Storage{Cached: &cached{delegator, direct}, Direct: shared, Close: closeAll, feed: feed, client: s.client, resource: k.Config.GroupResource}, nil
 }
 
 // storage returns the storage of one kind without a cache. It has nothing to close.
@@ -91,6 +97,23 @@ func (s *Store) storage(k Kind, codec runtime.Codec) (storage.Interface, error) 
 	return etcd3.New(s.client, s.maintenance, codec, k.New, k.NewList, keyPrefix, k.Prefix,
 		k.Config.GroupResource, identity.NewEncryptCheckTransformer(), etcd3.NewDefaultLeaseManagerConfig(),
 		etcd3.NewDefaultDecoder(codec, versioner), versioner)
+}
+
+// DeleteVersion deletes the object of a key if its version is that one. It decodes nothing.
+func (s *Storage) DeleteVersion(ctx context.Context, key string, version int64) error {
+	start := time.Now()
+	deleted, err := s.client.Kubernetes.OptimisticDelete(ctx, keyPrefix+key, version, kubernetes.DeleteOptions{GetOnFailure: true})
+	metrics.RecordEtcdRequest("delete", s.resource, err, start)
+	switch {
+	case err != nil:
+		return err
+	case deleted.Succeeded:
+		return nil
+	case deleted.KV == nil:
+		return storage.NewKeyNotFoundError(key, 0)
+	default:
+		return storage.NewResourceVersionConflictsError(key, deleted.KV.ModRevision)
+	}
 }
 
 // stopTimeout is the timeout for stopping a cache.

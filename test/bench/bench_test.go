@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 )
 
@@ -80,6 +81,10 @@ func TestTheWholeProductIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	deletes := func(how metav1.DeletionPropagation) (result, error) {
+		r, err := b.oneDeletion(t.Context(), how)
+		return r.result, err
+	}
 	runs := map[string]func() (result, error){
 		"one Job of many pods": func() (result, error) { return b.oneJob(t.Context(), false, 2) },
 		"many Jobs of one pod": func() (result, error) { return b.oneRun(t.Context(), false, b.jobs, 1, 1) },
@@ -88,8 +93,8 @@ func TestTheWholeProductIsMeasured(t *testing.T) {
 			defer func() { b.maxResults = nil }()
 			return b.oneJob(t.Context(), false, 2)
 		},
-		"deletion of a Job":      func() (result, error) { return b.oneDeletion(t.Context(), "Background") },
-		"deletion in foreground": func() (result, error) { return b.oneDeletion(t.Context(), "Foreground") },
+		"deletion of a Job":      func() (result, error) { return deletes(metav1.DeletePropagationBackground) },
+		"deletion in foreground": func() (result, error) { return deletes(metav1.DeletePropagationForeground) },
 	}
 	for name, run := range runs {
 		t.Run(name, func(t *testing.T) {

@@ -80,12 +80,21 @@ func (c *cluster) during(ctx context.Context, things int, work func() error) (re
 	if err != nil {
 		return result{}, err
 	}
+	requests, err := countStoreRequests()
+	if err != nil {
+		return result{}, err
+	}
 	clock.start()
 	if err := work(); err != nil {
 		return result{}, err
 	}
 	r := clock.stop()
 	r.things = things
+	now, err := countStoreRequests()
+	if err != nil {
+		return r, err
+	}
+	fmt.Printf("store requests each: %s\n", now.since(requests, things))
 	after, err := c.revision(ctx)
 	if err != nil {
 		return result{}, err
@@ -142,12 +151,17 @@ var noop = []string{"/bin/true"}
 
 // finished returns a function that waits until n Jobs have completed. It returns an error if a Job fails.
 func (c *cluster) finished(ctx context.Context, n int) (wait func() error, err error) {
+	return c.finishedAmong(ctx, n, func(string) bool { return true })
+}
+
+// finishedAmong is finished for Jobs with some names.
+func (c *cluster) finishedAmong(ctx context.Context, n int, counts func(name string) bool) (wait func() error, err error) {
 	var mu sync.Mutex
 	done := map[string]bool{}
 	over := make(chan error, 1)
 	see := func(o any) {
 		job, ok := o.(*batchv1.Job)
-		if !ok {
+		if !ok || !counts(job.Name) {
 			return
 		}
 		mu.Lock()

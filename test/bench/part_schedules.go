@@ -18,7 +18,7 @@ import (
 // schedules is part g: everything is due in the same second, once.
 func (b *bench) schedules(ctx context.Context) error {
 	t := newTable(fmt.Sprintf("(g) %d schedules due in the same second, no-op Jobs on a pretended node", b.scheduled),
-		"", "first Job s late", "median", "p99", "last", "all ended after s", "writes/run", "CPU ms/run")
+		"", "first Job s late", "median", "p99", "last", "all ended after s", "writes/run", "CPU ms/run", "CPU ms/run until the last Job")
 	for _, k := range scheduleKinds {
 		r, err := b.oneSchedule(ctx, k)
 		if err != nil {
@@ -27,7 +27,7 @@ func (b *bench) schedules(ctx context.Context) error {
 		last := percentile(r.late, 100)
 		b.judge("s late, the last Job of the "+k.name, last, atMost(5))
 		t.line(k.name, percentile(r.late, 0), percentile(r.late, 50), percentile(r.late, 99), last,
-			r.took.Seconds(), r.writesEach(), r.cpuEach())
+			r.took.Seconds(), r.writesEach(), r.cpuEach(), r.each(r.starting))
 	}
 	t.print()
 	return nil
@@ -84,10 +84,11 @@ func cronJob(name string, due time.Time) *batchv1.CronJob {
 	}
 }
 
-// scheduleResult is a result with how late each Job was, in seconds.
+// scheduleResult is a result with how late each Job was, in seconds, and the CPU time until the last one was created.
 type scheduleResult struct {
 	result
-	late []float64
+	late     []float64
+	starting time.Duration
 }
 
 // allEnded is the timeout for all Jobs to end.
@@ -124,16 +125,19 @@ func (b *bench) oneSchedule(ctx context.Context, k scheduleKind) (r scheduleResu
 	if err := pause(ctx, time.Until(due)-500*time.Millisecond); err != nil {
 		return r, err
 	}
+	before := ownCPU()
 	r.result, err = c.during(ctx, b.scheduled, wait)
 	r.took = time.Since(due)
+	r.starting = seen.cpu - before
 	r.late = seen.since(due)
 	return r, err
 }
 
-// arrivals are the times at which objects were first seen.
+// arrivals are the times at which objects were first seen, and the CPU time of this process at the last one.
 type arrivals struct {
 	mu    sync.Mutex
 	times []time.Time
+	cpu   time.Duration
 }
 
 func watchJobs(c client.Interface) (*arrivals, error) {
@@ -141,7 +145,7 @@ func watchJobs(c client.Interface) (*arrivals, error) {
 	_, err := c.Jobs().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.times = append(a.times, time.Now())
+		a.times, a.cpu = append(a.times, time.Now()), ownCPU()
 	}})
 	return a, err
 }

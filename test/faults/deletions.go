@@ -66,6 +66,13 @@ var deletions = []fault{
 		tests: "./internal/apiserver/inprocess -run ^TestAnObjectStaysUnlessTheFinalizerIsItsOnlyOne$",
 	},
 	{
+		wrong: "The garbage collector removes objects that have a finalizer.",
+		file:  "internal/apiserver/inprocess/remove.go",
+		old:   " || len(obj.GetFinalizers()) > 0 {",
+		new:   " {",
+		tests: "./internal/apiserver/inprocess -run ^TestAVersionThatMayNotJustBeRemovedIsDeletedInSteps$",
+	},
+	{
 		wrong: "Succeeded pods are deleted while there is room for them.",
 		file:  "internal/job/terminated_pods_limit.go",
 		old:   "return n.Total >= limit && ",

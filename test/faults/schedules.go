@@ -17,6 +17,13 @@ var schedules = []fault{
 		tests: "./internal/controller/cronjob/model",
 	},
 	{
+		wrong: "The statuses of schedules that are due at once delay the Jobs of others.",
+		file:  "internal/controller/cronjob/sync.go",
+		old:   "len(d.Events) == 0 && c.loop.Queue.Len() > 0",
+		new:   "len(d.Events) > 0 && c.loop.Queue.Len() > 0",
+		tests: "./internal/controller/cronjob -run ^TestOfManyThatAreDueNoJobWaitsForTheStatusOfAnother$",
+	},
+	{
 		wrong: "Forbid considers only the Jobs that status.active lists already.",
 		file:  "internal/cronjob/due.go",
 		old:   "if len(v.running)+len(v.held) > 0 {",

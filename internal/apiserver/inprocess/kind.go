@@ -77,7 +77,13 @@ func (k *kind) delete(ctx context.Context, obj client.Object, opts client.Delete
 	if opts.Propagation != "" {
 		options.PropagationPolicy = &opts.Propagation
 	}
-	_, _, err := k.Deleter.Delete(withNamespace(ctx, obj.GetNamespace()), obj.GetName(), rest.ValidateAllObjectFunc, options)
+	ctx = withNamespace(ctx, obj.GetNamespace())
+	if opts.Unchanged {
+		if deleted, err := k.deleteVersion(ctx, obj, options); deleted || err != nil {
+			return err
+		}
+	}
+	_, _, err := k.Deleter.Delete(ctx, obj.GetName(), rest.ValidateAllObjectFunc, options)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage"
 	storeerr "k8s.io/apiserver/pkg/storage/errors"
 
@@ -40,4 +41,35 @@ func (k *kind) remove(ctx context.Context, key string, preconditions *storage.Pr
 		k.Store.AfterDelete(deleted, &metav1.DeleteOptions{})
 	}
 	return err
+}
+
+// deleteVersion deletes an object if the stored version is that of obj, in one write that reads nothing: what a deletion means
+// depends only on that version. It returns false if it has deleted nothing, because there is more to do than to remove the object.
+func (k *kind) deleteVersion(ctx context.Context, obj client.Object, options *metav1.DeleteOptions) (deleted bool, err error) {
+	version, err := k.Storage.Direct.Versioner().ObjectResourceVersion(obj)
+	if err != nil || version == 0 || !k.isJustRemoved(ctx, obj, *options) {
+		return false, nil
+	}
+	key, err := k.Store.KeyFunc(ctx, obj.GetName())
+	if err != nil {
+		return false, err
+	}
+	if err := k.Storage.DeleteVersion(ctx, key, int64(version)); err != nil {
+		return false, storeerr.InterpretDeleteError(err, k.groupResource(), obj.GetName())
+	}
+	if k.Store.AfterDelete != nil {
+		k.Store.AfterDelete(obj, options)
+	}
+	return true, nil
+}
+
+// isJustRemoved reports whether the deletion of obj needs no finalizer and no grace period, and no rules but those of all
+// kinds, as that of a namespace does.
+func (k *kind) isJustRemoved(ctx context.Context, obj client.Object, options metav1.DeleteOptions) bool {
+	background := options.PropagationPolicy != nil && *options.PropagationPolicy == metav1.DeletePropagationBackground
+	if !background || k.Resource.ClusterScoped || k.Resource.Uncached || len(obj.GetFinalizers()) > 0 {
+		return false
+	}
+	graceful, pending, err := rest.BeforeDelete(k.Store.DeleteStrategy, ctx, obj.DeepCopyObject(), &options)
+	return err == nil && !graceful && !pending
 }

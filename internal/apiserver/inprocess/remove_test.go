@@ -1,12 +1,16 @@
 package inprocess_test
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/storage/etcd3/metrics"
 
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/wrappers"
@@ -75,4 +79,73 @@ func TestAnObjectOfAnotherUIDStays(t *testing.T) {
 		t.Errorf("it is deleted: %v, want Conflict", err)
 	}
 	must(pods.Get(t.Context(), "default", "p"))(t)
+}
+
+var unchanged = client.DeleteOptions{Unchanged: true, Propagation: metav1.DeletePropagationBackground}
+
+func TestAVersionIsDeletedWithoutReadingIt(t *testing.T) {
+	metrics.Register()
+	jobs := apiservertest.Start(t, apiservertest.In(t.TempDir())).Client().Jobs()
+	made := must(jobs.Create(t.Context(), wrappers.MakeJob("j").Namespace("default").Image("i").Obj()))(t)
+	before := jobReads(t)
+	if err := jobs.Delete(t.Context(), made, unchanged); err != nil {
+		t.Fatal(err)
+	}
+	if n := jobReads(t) - before; n != 0 {
+		t.Errorf("%v reads", n)
+	}
+	if err := jobs.Delete(t.Context(), made, unchanged); !apierrors.IsNotFound(err) {
+		t.Errorf("again: %v, want NotFound", err)
+	}
+}
+
+func TestOnlyTheVersionThatIsStoredIsDeleted(t *testing.T) {
+	pods, _ := start(t, t.TempDir())
+	made := must(pods.Create(t.Context(), holding("p")))(t)
+	must(pods.Modify(t.Context(), made, func(p *corev1.Pod) { p.Finalizers = []string{counted} }))(t)
+	if err := pods.Delete(t.Context(), made, unchanged); !apierrors.IsConflict(err) {
+		t.Errorf("it is deleted: %v, want Conflict", err)
+	}
+	must(pods.Get(t.Context(), "default", "p"))(t)
+}
+
+func TestAVersionThatMayNotJustBeRemovedIsDeletedInSteps(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		pod         *corev1.Pod
+		propagation metav1.DeletionPropagation
+		finalizers  []string
+	}{
+		"it has a finalizer": {pod: holding("p", counted), propagation: metav1.DeletePropagationBackground, finalizers: []string{counted}},
+		"it runs on a node":  {pod: onNode(holding("p")), propagation: metav1.DeletePropagationBackground},
+		"its dependents go first": {pod: holding("p"), propagation: metav1.DeletePropagationForeground,
+			finalizers: []string{metav1.FinalizerDeleteDependents}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			pods, _ := start(t, t.TempDir())
+			made := must(pods.Create(t.Context(), c.pod))(t)
+			if err := pods.Delete(t.Context(), made, client.DeleteOptions{Unchanged: true, Propagation: c.propagation}); err != nil {
+				t.Fatal(err)
+			}
+			is := must(pods.Get(t.Context(), "default", "p"))(t)
+			if is.DeletionTimestamp == nil || !slices.Equal(is.Finalizers, c.finalizers) {
+				t.Errorf("deleted %v, finalizers %q, want %q", is.DeletionTimestamp, is.Finalizers, c.finalizers)
+			}
+		})
+	}
+}
+
+func onNode(pod *corev1.Pod) *corev1.Pod {
+	pod.Spec.NodeName = "node"
+	return pod
+}
+
+func TestANamespaceIsNotJustRemoved(t *testing.T) {
+	namespaces := apiservertest.Start(t, apiservertest.In(t.TempDir())).Client().Namespaces()
+	made := must(namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}}))(t)
+	if err := namespaces.Delete(t.Context(), made, unchanged); err != nil {
+		t.Fatal(err)
+	}
+	if is := must(namespaces.Get(t.Context(), "", "n"))(t); is.Status.Phase != corev1.NamespaceTerminating {
+		t.Errorf("it is %s", is.Status.Phase)
+	}
 }

@@ -18,6 +18,9 @@ type state struct {
 	since        time.Time
 	// events are those of the last decision: an event is recorded only if the last decision did not have it.
 	events []core.Event
+	// unlisted is a Job that was created and that the status does not list yet; nil if there is none. It counts as a run until the
+	// status is written, even if it is deleted before: otherwise its run would start again.
+	unlisted *batchv1.Job
 }
 
 // scheduleAndZone are the fields of the spec that determine due times.

@@ -33,9 +33,15 @@ func (c *Controller) decide(ctx context.Context, cj *batchv1.CronJob, confirmed 
 }
 
 // apply carries out a decision: it creates the Job before it writes the status that lists it, records events after that
-// write, and deletes Jobs once the status has their end.
+// write, and deletes Jobs once the status has their end. If other CronJobs wait to be synced, a later sync does all but the
+// first, so that of many that are due at once no Job waits for the statuses of others.
 func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) error {
 	started, failed := c.start(ctx, cj, d)
+	if started != nil && len(d.Events) == 0 && c.loop.Queue.Len() > 0 {
+		c.cronJobs.Update(cj, func(s *state) { s.unlisted = started })
+		c.loop.Queue.Add(loop.Key(cj))
+		return nil
+	}
 	next := d.Status(started)
 	if !equality.Semantic.DeepEqual(next, cj.Status) {
 		changed := cj.DeepCopy()
@@ -45,7 +51,10 @@ func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 		}
 	}
 	var added []core.Event
-	c.cronJobs.Update(cj, func(s *state) { added = s.newEvents(d.Events) })
+	c.cronJobs.Update(cj, func(s *state) {
+		s.unlisted = nil
+		added = s.newEvents(d.Events)
+	})
 	for _, e := range added {
 		c.recorder.Event(cj, e.Type, e.Reason, e.Message)
 	}

@@ -25,7 +25,7 @@ import (
 const (
 	// workers bounds how many objects are deleted at once: enough for the store to write them in batches, few
 	// enough to leave room for the Jobs that still run.
-	workers = 24
+	workers = 12
 	// A retry waits this long at first and at most.
 	firstRetry, lastRetry = 5 * time.Millisecond, 30 * time.Second
 )

@@ -34,11 +34,18 @@ type Controller struct {
 	metrics  *metrics
 
 	loop          *loop.Loop
-	scheduledJobs *loop.Parents[*stintv1.ScheduledJob, struct{}]
+	scheduledJobs *loop.Parents[*stintv1.ScheduledJob, state]
 	// jobs are the Jobs of each ScheduledJob, and pods the pods of each of these Jobs.
 	jobs  *loop.Children[*batchv1.Job]
 	pods  *loop.Children[*corev1.Pod]
 	users *templateUsers
+}
+
+// state is what the controller keeps of a ScheduledJob between two syncs.
+type state struct {
+	// unlisted is a Job that was created and that the status does not list yet; nil if there is none. It counts as a run until the
+	// status is written, even if it is deleted before: otherwise its run would start again.
+	unlisted *batchv1.Job
 }
 
 // New returns a controller and adds its handlers to the informers of c, which the caller starts.
@@ -46,7 +53,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	l, jobs := loop.New("scheduledjob", nil), loop.NewChildren(loop.Rules[*batchv1.Job]{Kind: "Job"}, nil)
 	s := &Controller{
 		client: c, recorder: recorder, syncs: cmp.Or(o.ConcurrentSyncs, concurrentSyncs),
-		loop: l, scheduledJobs: loop.NewParents[*stintv1.ScheduledJob, struct{}](l, "ScheduledJob", c.ScheduledJobs(), jobs),
+		loop: l, scheduledJobs: loop.NewParents[*stintv1.ScheduledJob, state](l, "ScheduledJob", c.ScheduledJobs(), jobs),
 		jobs: jobs, pods: loop.NewChildren(loop.Rules[*corev1.Pod]{}, nil), users: newTemplateUsers(),
 	}
 	var err error

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -57,6 +58,9 @@ func (c *Controller) jobsOf(ctx context.Context, sj *stintv1.ScheduledJob) (jobs
 			jobs = append(jobs, child.Newest)
 		}
 	}
+	var unlisted *batchv1.Job
+	c.scheduledJobs.Update(sj, func(s *state) { unlisted = s.unlisted })
+	jobs = loop.WithUnlisted(jobs, unlisted)
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
 	return jobs, nil
 }

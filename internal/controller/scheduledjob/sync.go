@@ -26,9 +26,16 @@ func (c *Controller) decide(ctx context.Context, sj *stintv1.ScheduledJob, confi
 }
 
 // apply carries out a decision: it creates Jobs before it writes the status that lists them as running, records events after
-// that write, and deletes Jobs once the status has their end.
+// that write, and deletes Jobs once the status has their end. If other ScheduledJobs wait to be synced, a later sync does all
+// but the first, so that of many that are due at once no Job waits for the statuses of others.
 func (c *Controller) apply(ctx context.Context, sj *stintv1.ScheduledJob, d core.Decision) error {
 	outcomes, failed := c.create(ctx, sj, d.Create)
+	// A run that an earlier sync has started is an event, so there is never a second one that is not listed.
+	if c.loop.Queue.Len() > 0 && len(outcomes) == 1 && outcomes[0].Job != nil && len(d.Events(nil)) == 0 {
+		c.scheduledJobs.Update(sj, func(s *state) { s.unlisted = outcomes[0].Job })
+		c.loop.Queue.Add(loop.Key(sj))
+		return nil
+	}
 	next := d.Status(outcomes)
 	if !equality.Semantic.DeepEqual(next, sj.Status) {
 		changed := sj.DeepCopy()
@@ -38,6 +45,7 @@ func (c *Controller) apply(ctx context.Context, sj *stintv1.ScheduledJob, d core
 		}
 		c.metrics.counted(&sj.Status, &next)
 	}
+	c.scheduledJobs.Update(sj, func(s *state) { s.unlisted = nil })
 	for _, e := range d.Events(outcomes) {
 		c.recorder.Event(sj, e.Type, e.Reason, e.Message)
 	}
