@@ -11,8 +11,13 @@ func TestContainersIgnoreNoSignal(t *testing.T) {
 	onEveryLevel(t, func(t *testing.T, m *machine) {
 		c := m.container("grep", "SigIgn", "/proc/self/status")
 		m.run(c)
-		if got := m.output(c); got != "SigIgn:\t0000000000000000\n" {
-			t.Errorf("a container starts with %q", got)
+		var ignored uint64
+		if _, err := fmt.Sscanf(m.output(c), "SigIgn:\t%x", &ignored); err != nil {
+			t.Fatal(err)
+		}
+		// Programs that glibc starts ignore some signals above the standard ones, and the host and its containers with them.
+		if standard := ignored & (1<<31 - 1); standard != 0 {
+			t.Errorf("a container ignores the signals %#x", standard)
 		}
 	})
 }
