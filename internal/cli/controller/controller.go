@@ -68,7 +68,7 @@ the writes in progress and releases its lease; a second Ctrl-C ends it at once.`
 	return cmd
 }
 
-// useOneProcessor lets Go code run on one processor at a time, unless the user sets GOMAXPROCS. One is enough for more pods than
+// useOneProcessor runs Go code on one processor at a time, unless the user sets GOMAXPROCS. One is enough for more pods than
 // an API server can take, and with several, a seventh of the CPU time went into waking up threads.
 func useOneProcessor() {
 	if os.Getenv("GOMAXPROCS") == "" {
