@@ -101,6 +101,13 @@ var counting = []fault{
 		tests: "./internal/job",
 	},
 	{
+		wrong: "On a cluster many terminated pods wait for the end of the period.",
+		file:  "internal/controller/job/apply.go",
+		old:   " || c.countsAtOnce() && len(d.RemoveFinalizer) >= maxPodWrites {",
+		new:   " {",
+		tests: "./internal/controller/job -run ^TestManyTerminatedPodsAreCountedBeforeThePeriodIsOver$",
+	},
+	{
 		wrong: "Terminated pods are counted only when others are created in their place.",
 		file:  "internal/controller/job/apply.go",
 		old:   "	if len(d.Create) == 0 || len(d.RemoveFinalizer) == 0 {",

@@ -1,18 +1,15 @@
 package cronjob_test
 
 import (
-	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/loop"
-	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/clienttest"
 )
 
 const due = 3
@@ -54,45 +51,10 @@ func TestOfManyThatAreDueNoJobWaitsForTheStatusOfAnother(t *testing.T) {
 func TestARunWhoseJobIsDeletedBeforeItIsListedDoesNotStartAgain(t *testing.T) {
 	e := prepare(t)
 	e.createDue()
-	vanishing := &vanishingJobs{Resource: e.client.Jobs(), t: t}
-	e.stop = e.server.Control(cronjob.New(withJobs{e.client, vanishing}, e.events.Recorder("cronjob-controller"), cronjob.Options{ConcurrentSyncs: 1}))
+	vanishing, created := clienttest.WithVanishingJobs(t, e.client)
+	e.stop = e.server.Control(cronjob.New(vanishing, e.events.Recorder("cronjob-controller"), cronjob.Options{ConcurrentSyncs: 1}))
 	e.untilHandled()
-	if n := vanishing.made.Load(); n != due {
+	if n := created.Load(); n != due {
 		t.Errorf("%d Jobs were created, want %d", n, due)
 	}
-}
-
-// withJobs is a Client with other Jobs.
-type withJobs struct {
-	client.Interface
-	jobs client.Resource[*batchv1.Job]
-}
-
-func (c withJobs) Jobs() client.Resource[*batchv1.Job] { return c.jobs }
-
-// vanishingJobs are deleted as soon as they are created, which the informer shows before the controller goes on.
-type vanishingJobs struct {
-	client.Resource[*batchv1.Job]
-	t    *testing.T
-	made atomic.Int32
-}
-
-func (v *vanishingJobs) Create(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
-	made, err := v.Resource.Create(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	v.made.Add(1)
-	v.untilCached(made, true)
-	if err := v.Delete(ctx, made, client.DeleteOptions{Propagation: "Background"}); err != nil {
-		return nil, err
-	}
-	v.untilCached(made, false)
-	return made, nil
-}
-
-func (v *vanishingJobs) untilCached(job *batchv1.Job, want bool) {
-	await.Until(v.t, fmt.Sprintf("cached: %t", want), func() bool {
-		return (loop.Cached[*batchv1.Job](v.Informer(), loop.Key(job)) != nil) == want
-	})
 }
