@@ -74,6 +74,7 @@ func (s *Server) build(resources []kinds.Resource, logs LogSource) (routes, []in
 		return nil, nil, fmt.Errorf("the registry has no namespaces")
 	}
 	s.keepDefaultServiceAccounts()
+	s.cacheServiceAccounts()
 	out.add(corev1.SchemeGroupVersion, "services", newServicesREST())
 	holdRuns(s.stores)
 	refuseCycles(s.jobs.Store)

@@ -22,9 +22,23 @@ func (s *Server) addPullSecrets(prepare func(context.Context, runtime.Object)) f
 			return
 		}
 		// The account may not exist: this server runs pods without it.
-		account, err := s.serviceAccounts.Get(genericapirequest.WithNamespace(ctx, pod.Namespace), pod.Spec.ServiceAccountName, &metav1.GetOptions{})
+		fromCache := &metav1.GetOptions{ResourceVersion: "0"}
+		account, err := s.serviceAccounts.Get(genericapirequest.WithNamespace(ctx, pod.Namespace), pod.Spec.ServiceAccountName, fromCache)
 		if err == nil {
 			pod.Spec.ImagePullSecrets = slices.Clone(account.(*corev1.ServiceAccount).ImagePullSecrets)
 		}
 	}
+}
+
+// cacheServiceAccounts makes writes of ServiceAccounts wait until the cache has them, so that addPullSecrets can read from the
+// cache: accounts are written seldom, and pods are created by the thousand.
+func (s *Server) cacheServiceAccounts() {
+	wait := func(obj runtime.Object) {
+		account := obj.(*corev1.ServiceAccount)
+		// An error means that the cache is late by seconds. The account was written all the same.
+		_, _ = s.serviceAccounts.Get(genericapirequest.WithNamespace(s.stopping, account.Namespace), account.Name,
+			&metav1.GetOptions{ResourceVersion: account.ResourceVersion})
+	}
+	s.serviceAccounts.AfterCreate = func(obj runtime.Object, _ *metav1.CreateOptions) { wait(obj) }
+	s.serviceAccounts.AfterUpdate = func(obj runtime.Object, _ *metav1.UpdateOptions) { wait(obj) }
 }
