@@ -178,12 +178,12 @@ func (b *bench) throughAPI(ctx context.Context, h *hostBench, _ file) (err error
 		return err
 	}
 	t := newTable(fmt.Sprintf("(i) Jobs of %d no-op pods through the API, %d at a time, %s", b.pods, atATimeInHost, whoRuns(h.Info())),
-		"runtime class", "pods/s", "CPU ms/pod of the server")
+		"runtime class", "pods/s", "CPU ms/pod of the server", "of the host", "of containers")
 	var rates []float64
 	for _, w := range ways {
 		all := w.all[1:] // the first one warms up
 		rates = append(rates, medianOf(all, result.rate))
-		t.line(w.name, medianOf(all, result.rate), medianOf(all, result.cpuEach))
+		t.line(w.name, medianOf(all, result.rate), medianOf(all, result.serverEach), medianOf(all, result.hostEach), medianOf(all, result.commandsEach))
 	}
 	t.print()
 	b.judge("pods from an image, of processes", rates[0]/rates[1], atLeast(0.8))
