@@ -61,6 +61,7 @@ type Image struct {
 	Config v1.Config
 
 	repository string
+	users      userCache
 	// touchedAt is when the last use of the image was last stored.
 	touchedAt time.Time
 }

@@ -204,7 +204,7 @@ func TestUsersOfAnImage(t *testing.T) {
 	request := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullIfNotPresent}
 	m.wantWaiting(request, images.ReasonCreating)
 	await.Value(t, "the pod is woken", m.woken)
-	i := m.wantImage(request)
+	tree := m.wantImage(request).Tree
 	id := func(n int64) *int64 { return &n }
 	for name, test := range map[string]struct {
 		user     string
@@ -222,7 +222,7 @@ func TestUsersOfAnImage(t *testing.T) {
 		"no such user":             {"nobody", nil, nil, images.User{}, `no user "nobody"`},
 		"no such group":            {"work:none", nil, nil, images.User{}, `no group "none"`},
 	} {
-		i.Config.User = test.user
+		i := &images.Image{Tree: tree, Config: v1.Config{User: test.user}}
 		got, err := i.User(test.uid, test.gid)
 		switch {
 		case test.fails != "":
@@ -234,4 +234,36 @@ func TestUsersOfAnImage(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, test.want)
 		}
 	}
+}
+
+func TestTheAccountsOfAnImageAreReadOnceForEachUser(t *testing.T) {
+	i := &images.Image{Tree: t.TempDir()}
+	passwd := filepath.Join(i.Tree, "etc", "passwd")
+	if err := os.MkdirAll(passwd, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if user, err := i.User(nil, nil); err == nil {
+		t.Errorf("a directory has the account %+v", user)
+	}
+	if err := os.Remove(passwd); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(passwd, []byte("root:x:0:0::/root:/bin/sh\nwork:x:1000:1001::/home/work:/bin/sh\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := func(uid *int64, home string) {
+		t.Helper()
+		if user, err := i.User(uid, nil); err != nil || user.Home != home {
+			t.Errorf("User() = %+v, %v, want the home %s", user, err, home)
+		}
+	}
+	want(nil, "/root")
+	if err := os.Remove(passwd); err != nil {
+		t.Fatal(err)
+	}
+	want(nil, "/root")
+	for uid := range int64(1000) {
+		want(&uid, "/")
+	}
+	want(nil, "/")
 }

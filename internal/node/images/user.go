@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/beneath"
 )
@@ -35,8 +37,40 @@ type account struct {
 	home     string
 }
 
+// maxUsers bounds how many users of an image are cached.
+const maxUsers = 100
+
+// userCache holds the users that containers of an image ran as, because hundreds may start in a second. An image does not
+// change.
+type userCache struct {
+	mu    sync.Mutex
+	known map[askedIDs]User
+}
+
+// askedIDs are the user and the group that a container's spec asks for; none is -1.
+type askedIDs struct{ uid, gid int64 }
+
 // User returns the user that the container runs as. Uid and gid are what its spec asks for; nil means the image's.
 func (i *Image) User(uid, gid *int64) (User, error) {
+	asked := askedIDs{ptr.Deref(uid, -1), ptr.Deref(gid, -1)}
+	i.users.mu.Lock()
+	defer i.users.mu.Unlock()
+	if user, ok := i.users.known[asked]; ok {
+		return user, nil
+	}
+	user, err := i.readUser(uid, gid)
+	if err != nil {
+		return user, err
+	}
+	if i.users.known == nil || len(i.users.known) >= maxUsers {
+		i.users.known = map[askedIDs]User{}
+	}
+	i.users.known[asked] = user
+	return user, nil
+}
+
+// readUser is User from the image's account files.
+func (i *Image) readUser(uid, gid *int64) (User, error) {
 	accounts, err := i.accounts()
 	if err != nil {
 		return User{}, err
