@@ -1,6 +1,6 @@
 package main
 
-// onTheNode are faults in what a node reports of a pod.
+// onTheNode are faults in what a node reports of a pod, and in what a pod runs with.
 var onTheNode = []fault{
 	{
 		wrong: "A pod has succeeded although one of its containers failed.",
@@ -15,5 +15,19 @@ var onTheNode = []fault{
 		old:   "if h.CrashCount == 0 || ranLong(h.Last) {",
 		new:   "if h.CrashCount >= 0 || ranLong(h.Last) {",
 		tests: "./internal/node/lifecycle",
+	},
+	{
+		wrong: "A pod gets the pull secrets that its ServiceAccount had before.",
+		file:  "internal/apiserver/pull_secrets.go",
+		old:   "	s.serviceAccounts.AfterUpdate = func(obj runtime.Object, _ *metav1.UpdateOptions) { wait(obj) }\n",
+		new:   "",
+		tests: "./internal/apiserver -run ^TestAPodGetsThePullSecretsThatItsAccountHasNow$",
+	},
+	{
+		wrong: "Every user of an image gets the account that the first one had.",
+		file:  "internal/node/images/user.go",
+		old:   "asked := askedIDs{ptr.Deref(uid, -1), ptr.Deref(gid, -1)}",
+		new:   "asked := askedIDs{ptr.Deref(gid, -1), ptr.Deref(gid, -1)}",
+		tests: "./internal/node/images -run User",
 	},
 }
