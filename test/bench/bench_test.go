@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +67,47 @@ func TestMemoryOfThisProcess(t *testing.T) {
 	}
 }
 
+func TestHostsOfEarlierRunsCountForNothing(t *testing.T) {
+	const ms = time.Millisecond
+	old := cpuTimes{own: 900 * ms, children: 700 * ms}
+	cases := map[string]struct {
+		before, now    hostTimes
+		host, commands time.Duration
+	}{
+		"a host counts from the start of the run": {
+			hostTimes{7: {own: 10 * ms, children: 20 * ms}}, hostTimes{7: {own: 40 * ms, children: 90 * ms}}, 30 * ms, 70 * ms},
+		"one that the run has started counts as a whole": {
+			hostTimes{}, hostTimes{7: {own: 40 * ms, children: 90 * ms}}, 40 * ms, 90 * ms},
+		"one of an earlier run that stays counts for nothing": {
+			hostTimes{6: old}, hostTimes{6: old, 7: {own: 40 * ms}}, 40 * ms, 0},
+		"one of an earlier run that ends meanwhile is not taken off": {
+			hostTimes{6: old, 7: {}}, hostTimes{7: {own: 40 * ms, children: 90 * ms}}, 40 * ms, 90 * ms},
+		"without a host nothing counts": {
+			hostTimes{6: old}, hostTimes{}, 0, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			host, commands := c.now.since(c.before)
+			if host != c.host || commands != c.commands {
+				t.Errorf("host %v and commands %v, want %v and %v", host, commands, c.host, c.commands)
+			}
+		})
+	}
+}
+
+func TestAProcessThatIsGoneHasNoTimes(t *testing.T) {
+	gone := exec.Command(noop[0])
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if used, ok := timesOf(gone.Process.Pid); ok {
+		t.Errorf("a process that is gone has used %v", used)
+	}
+	if _, ok := timesOf(os.Getpid()); !ok {
+		t.Error("this process has no times")
+	}
+}
+
 func TestForkExecRunsTheCommandAndReportsItsFailure(t *testing.T) {
 	if err := forkExec(t.Context(), 5, 2); err != nil {
 		t.Error(err)
@@ -76,8 +120,12 @@ func TestForkExecRunsTheCommandAndReportsItsFailure(t *testing.T) {
 	}
 }
 
+func smallOptions(t *testing.T) options {
+	return options{parallelism: "2", runs: 1, pods: 5, jobs: 2, finished: 5, largePods: 20, rounds: 2, roundPods: 5, dir: t.TempDir()}
+}
+
 func TestTheWholeProductIsMeasured(t *testing.T) {
-	b, err := newBench(options{parallelism: "2", runs: 1, pods: 5, jobs: 2, finished: 5, dir: t.TempDir()})
+	b, err := newBench(smallOptions(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,21 +157,60 @@ func TestTheWholeProductIsMeasured(t *testing.T) {
 	}
 }
 
+func TestPartsAreChosenByName(t *testing.T) {
+	for only, want := range map[string]string{"a": "a", "g,a": "a g", byDefault: "a b c d e f g h i j", "pulls": "pulls"} {
+		chosen, err := choose(only)
+		if err != nil {
+			t.Errorf("-only %s: %v", only, err)
+		}
+		var names []string
+		for _, p := range chosen {
+			names = append(names, p.name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("-only %s runs %s, want %s", only, got, want)
+		}
+	}
+	for _, only := range []string{"", "z", "a,z", "a,a"} {
+		if _, err := choose(only); err == nil || !strings.Contains(err.Error(), "-only") {
+			t.Errorf("-only %q: %v, want an error that names the flag", only, err)
+		}
+	}
+}
+
+func TestAPartThatFailsDoesNotKeepTheOthersFromBeingMeasured(t *testing.T) {
+	broken := errors.New("broken")
+	b := &bench{}
+	err := b.runParts(t.Context(), []part{
+		{"x", func(*bench, context.Context) error { return broken }},
+		{"y", func(b *bench, _ context.Context) error { b.judge("pods/s", 1, atLeast(1)); return nil }},
+	})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "part x") {
+		t.Errorf("error %v, want that of part x", err)
+	}
+	if len(b.figures) != 1 || b.figures[0].part != "y" {
+		t.Errorf("measured %+v, want one figure of part y", b.figures)
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	for name, c := range map[string]struct {
-		measured float64
-		aim      aim
-		want     string
+		measured, anchor float64
+		aim              aim
+		want             string
 	}{
-		"below the most":   {39, atMost(40), "ok"},
-		"exactly the most": {40, atMost(40), "ok"},
-		"above the most":   {41, atMost(40), "MISSED"},
-		"above the least":  {0.9, atLeast(0.8), "ok"},
-		"below the least":  {0.7, atLeast(0.8), "MISSED"},
+		"below the most":                 {39, 0, atMost(40), "ok"},
+		"exactly the most":               {40, 0, atMost(40), "ok"},
+		"above the most":                 {41, 0, atMost(40), "MISSED"},
+		"above the least":                {0.9, 0, atLeast(0.8), "ok"},
+		"below the least":                {0.7, 0, atLeast(0.8), "MISSED"},
+		"the ratio is above the least":   {280, 100, atLeast(2), "ok"},
+		"only the ratio is below":        {180, 100, atLeast(2), "MISSED"},
+		"only the ratio is at most that": {60, 100, atMost(1), "ok"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (figure{measured: c.measured, aim: c.aim}).verdict(); got != c.want {
-				t.Errorf("%v beside %v is %s, want %s", c.measured, c.aim, got, c.want)
+			if got := (figure{measured: c.measured, anchor: c.anchor, aim: c.aim}).verdict(); got != c.want {
+				t.Errorf("%v beside %v, aim %v: %s, want %s", c.measured, c.anchor, c.aim, got, c.want)
 			}
 		})
 	}
@@ -153,7 +240,7 @@ func TestSmokeFailsAboveABound(t *testing.T) {
 }
 
 func TestSmokeMeasuresServerAndController(t *testing.T) {
-	b, err := newBench(options{parallelism: "2", runs: 1, pods: 1, jobs: 1, dir: t.TempDir()})
+	b, err := newBench(smallOptions(t))
 	if err != nil {
 		t.Fatal(err)
 	}
