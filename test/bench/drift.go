@@ -14,23 +14,45 @@ import (
 // maxDrift is by how much the end of a long load may be slower than its start.
 const maxDrift = 0.05
 
-// judgeSteady judges whether the last stretch of a long load is as fast as the first. The CPU time shows it on a busy machine,
-// too.
-func (b *bench) judgeSteady(load string, stretches []result) {
-	first, last := stretches[0], stretches[len(stretches)-1]
-	b.judgeBeside(load+", CPU ms of the server a pod", last.serverEach(), first.serverEach(), atMost(1+maxDrift))
-	b.judgeBeside(load+", pods/s", last.rate(), first.rate(), atLeast(1-maxDrift))
+// stretch is a part of a long load, and how many KB the server has allocated for each of its pods.
+type stretch struct {
+	result
+	allocated float64
+}
+
+// stretchOf is a stretch of so many pods, between two footprints of the server.
+func stretchOf(r result, pods int, before, after footprint) stretch {
+	r.things = pods
+	return stretch{r, (after.allocated - before.allocated) * 1e3 / float64(pods)}
+}
+
+// speed are the cells of a table under speedHead.
+func (s stretch) speed() []any {
+	return []any{s.rate(), s.serverEach(), s.hostEach(), s.allocated}
+}
+
+var speedHead = []any{"pods/s", "CPU ms/pod of the server", "of the host", "KB/pod allocated"}
+
+// judgeSteady judges whether the last stretch of a load is as fast as the first. Work beside it changes the rate much, CPU
+// time less and allocations hardly.
+func (b *bench) judgeSteady(load string, all []stretch) {
+	first, last := all[0], all[len(all)-1]
+	b.judgeBeside(load+": pods/s", last.rate(), first.rate(), atLeast(1-maxDrift))
+	b.judgeBeside(load+": CPU ms of the server a pod", last.serverEach(), first.serverEach(), atMost(1+maxDrift))
+	b.judgeBeside(load+": KB allocated a pod", last.allocated, first.allocated, atMost(1+maxDrift))
 }
 
 // tenths are the lines of a Job's progress, one for each tenth of its pods.
 type tenths struct {
 	server *serverProcess
-	clock  *stopwatch
 	table  *table
 	pods   int
-	done   int
-	all    []result
-	err    error
+
+	clock *stopwatch
+	done  int
+	now   footprint
+	all   []stretch
+	err   error
 }
 
 // warmUp is so many pods that terminated ones are deleted from then on, as in all of a long load.
@@ -41,19 +63,18 @@ func (b *bench) largeJob(ctx context.Context, s *serverProcess) error {
 	if err := s.runJob(ctx, noopJob("warm-up", warmUp, memoryAtATime)); err != nil {
 		return err
 	}
+	head := slices.Concat([]any{"done"}, speedHead, []any{"RssAnon MB", "live heap", "pods", "other objects", "status, bytes", "store MB"})
 	p := &tenths{server: s, clock: s.stopwatch(), pods: b.largePods,
-		table: newTable(fmt.Sprintf("(j) a Job of %d indexes, %d at a time, by tenths", b.largePods, memoryAtATime),
-			"done", "pods/s", "CPU ms/pod of the server", "of the host", "RssAnon MB", "live heap", "pods", "other objects", "status, bytes", "store MB")}
+		table: newTable(fmt.Sprintf("(j) a Job of %d indexes, %d at a time, by tenths", b.largePods, memoryAtATime), head...)}
 	job := noopJob("indexed", b.largePods, memoryAtATime)
 	job.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
-	p.clock.start()
-	p.line(ctx, job, "", "", "")
+	p.read(ctx)
 	err := s.followJob(ctx, job, func(now *batchv1.Job) { p.see(ctx, now) })
 	p.table.print()
 	if err := errors.Join(err, p.err); err != nil {
 		return err
 	}
-	b.judgeSteady(fmt.Sprintf("the last tenth of %d indexes, beside the first", b.largePods), p.all)
+	b.judgeSteady(fmt.Sprintf("%d indexes, last tenth beside first", b.largePods), p.all)
 	return nil
 }
 
@@ -63,52 +84,51 @@ func (p *tenths) see(ctx context.Context, job *batchv1.Job) {
 	if p.err != nil || done == p.done || done < (len(p.all)+1)*p.pods/10 {
 		return
 	}
-	r := p.clock.stop()
-	r.things = done - p.done
-	p.clock.start()
-	p.done, p.all = done, append(p.all, r)
-	p.line(ctx, job, r.rate(), r.serverEach(), r.hostEach())
+	r, before := p.clock.stop(), p.now
+	p.read(ctx)
+	tenth := stretchOf(r, done-p.done, before, p.now)
+	p.done, p.all = done, append(p.all, tenth)
+	n, countErr := p.server.stored(ctx)
+	status, err := json.Marshal(job.Status)
+	p.err = errors.Join(p.err, countErr, err)
+	size := []any{p.now.anonymous, p.now.live, n.pods, n.others, len(status), p.now.database}
+	p.table.line(slices.Concat([]any{fmt.Sprintf("%d %%", 100*done/p.pods)}, tenth.speed(), size)...)
 }
 
-// line adds a line. What it reads takes CPU time as well, and is part of the next tenth.
-func (p *tenths) line(ctx context.Context, job *batchv1.Job, speed ...any) {
-	now, err := p.server.footprint(ctx)
-	n, countErr := p.server.stored(ctx)
-	status, jsonErr := json.Marshal(job.Status)
-	p.err = errors.Join(err, countErr, jsonErr)
-	size := []any{now.anonymous, now.live, n.pods, n.others, len(status), now.database}
-	p.table.line(slices.Concat([]any{fmt.Sprintf("%d %%", 100*p.done/p.pods)}, speed, size)...)
+// read starts a tenth. To read the footprint takes CPU time as well, which so belongs to every tenth.
+func (p *tenths) read(ctx context.Context) {
+	p.clock.start()
+	p.now, p.err = p.server.footprint(ctx)
 }
 
 // manyRounds shows whether a server becomes slower or larger when Jobs come and go. A first round, which warms up, is not shown.
 func (b *bench) manyRounds(ctx context.Context, s *serverProcess) error {
 	t := newTable(fmt.Sprintf("(j) %d rounds: a Job of %d pods, which is deleted", b.rounds, b.roundPods),
-		"round", "pods/s", "CPU ms/pod of the server", "of the host", "RssAnon MB", "live heap", "store MB")
-	var all []result
+		slices.Concat([]any{"round"}, speedHead, []any{"RssAnon MB", "live heap", "store MB"})...)
+	var all []stretch
+	before, err := s.footprint(ctx)
+	if err != nil {
+		return err
+	}
 	for i := range b.rounds + 1 {
-		r, err := s.round(ctx, i, b.roundPods)
-		if err != nil {
+		clock := s.stopwatch()
+		clock.start()
+		if err := s.runAndDelete(ctx, fmt.Sprint("round-", i), b.roundPods); err != nil {
 			return err
 		}
+		r := clock.stop()
 		now, err := s.footprint(ctx)
 		if err != nil {
 			return err
 		}
 		if i > 0 {
-			all = append(all, r)
-			t.line(i, r.rate(), r.serverEach(), r.hostEach(), now.anonymous, now.live, now.database)
+			round := stretchOf(r, b.roundPods, before, now)
+			all = append(all, round)
+			t.line(slices.Concat([]any{i}, round.speed(), []any{now.anonymous, now.live, now.database})...)
 		}
+		before = now
 	}
 	t.print()
-	b.judgeSteady(fmt.Sprintf("the last of %d rounds, beside the first", b.rounds), all)
+	b.judgeSteady(fmt.Sprintf("%d rounds, last beside first", b.rounds), all)
 	return nil
-}
-
-func (s *serverProcess) round(ctx context.Context, number, pods int) (result, error) {
-	clock := s.stopwatch()
-	clock.start()
-	err := s.runAndDelete(ctx, fmt.Sprint("round-", number), pods)
-	r := clock.stop()
-	r.things = pods
-	return r, err
 }

@@ -46,7 +46,7 @@ func (s *serverProcess) runAndDelete(ctx context.Context, name string, pods int)
 }
 
 // polling is how often a load asks whether it has ended.
-const polling = 50 * time.Millisecond
+const polling = 100 * time.Millisecond
 
 // waitForPods waits until at most n pods are stored.
 func (s *serverProcess) waitForPods(ctx context.Context, n int) error {
