@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,37 @@ func TestAResultIsSharedOutAmongWhatWasDone(t *testing.T) {
 	got := []float64{r.rate(), r.cpuEach(), r.writesEach(), r.eventsEach()}
 	if want := []float64{5, 3, 4, 0.5}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("rate, CPU, writes and events are %v, want %v", got, want)
+	}
+}
+
+func TestTheEndOfALongLoadMayBeFivePercentSlowerThanItsStart(t *testing.T) {
+	tenth := func(took, cpu time.Duration, mb float64) stretch {
+		return stretchOf(result{took: took, cpu: cpu}, 1000, footprint{allocated: 10}, footprint{allocated: 10 + mb})
+	}
+	first := tenth(time.Second, time.Second, 100)
+	slowest := tenth(2*time.Second, 2*time.Second, 200) // is neither first nor last
+	cases := map[string]struct {
+		last stretch
+		want []string
+	}{
+		"as fast":          {first, []string{"ok", "ok", "ok"}},
+		"a little slower":  {tenth(1040*time.Millisecond, 1040*time.Millisecond, 104), []string{"ok", "ok", "ok"}},
+		"slower":           {tenth(1100*time.Millisecond, time.Second, 100), []string{"MISSED", "ok", "ok"}},
+		"more CPU time":    {tenth(time.Second, 1100*time.Millisecond, 100), []string{"ok", "MISSED", "ok"}},
+		"more allocations": {tenth(time.Second, time.Second, 110), []string{"ok", "ok", "MISSED"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := &bench{}
+			b.judgeSteady("a load", []stretch{first, slowest, c.last})
+			var got []string
+			for _, f := range b.figures {
+				got = append(got, f.verdict())
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("rate, CPU time and allocations are %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 
@@ -258,5 +290,26 @@ func TestSmokeMeasuresServerAndController(t *testing.T) {
 	}
 	if requests < 2 {
 		t.Errorf("%v requests a pod, want at least its creation and the removal of its finalizer", requests)
+	}
+}
+
+func TestTenthsBeginAfterTheWarmUpAndEndWithTheJob(t *testing.T) {
+	cases := map[string]struct {
+		p    tenths
+		want int
+	}{
+		"before the first":                 {tenths{pods: 21000}, warmUp},
+		"the first":                        {tenths{pods: 21000, first: 1000, done: 1000}, 3000},
+		"the second, counted late":         {tenths{pods: 21000, first: 1000, done: 3100, all: make([]stretch, 1)}, 5000},
+		"the last":                         {tenths{pods: 21000, first: 1030, done: 19020, all: make([]stretch, 9)}, 21000},
+		"after several that ended at once": {tenths{pods: 1050, first: 1000, done: 1040, all: make([]stretch, 2)}, 1041},
+		"after the last there is none":     {tenths{pods: 21000, first: 1000, done: 21000, all: make([]stretch, 10)}, 23000},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := c.p.next(); got != c.want {
+				t.Errorf("ends at %d pods, want %d", got, c.want)
+			}
+		})
 	}
 }

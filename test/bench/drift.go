@@ -42,37 +42,38 @@ func (b *bench) judgeSteady(load string, all []stretch) {
 	b.judgeBeside(load+": KB allocated a pod", last.allocated, first.allocated, atMost(1+maxDrift))
 }
 
-// tenths are the lines of a Job's progress, one for each tenth of its pods.
+// tenths are the lines of a Job's progress after its first pods.
 type tenths struct {
 	server *serverProcess
 	table  *table
-	pods   int
+	pods   int // all of the Job
 
 	clock *stopwatch
+	// first is how many pods had succeeded when the first tenth began; 0 is before that.
+	first int
 	done  int
 	now   footprint
 	all   []stretch
 	err   error
 }
 
-// warmUp is so many pods that terminated ones are deleted from then on, as in all of a long load.
+// warmUp is so many pods that terminated ones are deleted from then on.
 const warmUp = 1000
 
 // largeJob shows whether a Job of many indexes becomes slower or larger as it goes on.
 func (b *bench) largeJob(ctx context.Context, s *serverProcess) error {
-	if err := s.runJob(ctx, noopJob("warm-up", warmUp, memoryAtATime)); err != nil {
-		return err
-	}
 	head := slices.Concat([]any{"done"}, speedHead, []any{"RssAnon MB", "live heap", "pods", "other objects", "status, bytes", "store MB"})
-	p := &tenths{server: s, clock: s.stopwatch(), pods: b.largePods,
-		table: newTable(fmt.Sprintf("(j) a Job of %d indexes, %d at a time, by tenths", b.largePods, memoryAtATime), head...)}
-	job := noopJob("indexed", b.largePods, memoryAtATime)
+	p := &tenths{server: s, clock: s.stopwatch(), pods: warmUp + b.largePods,
+		table: newTable(fmt.Sprintf("(j) the last %d indexes of a Job, %d at a time, by tenths", b.largePods, memoryAtATime), head...)}
+	job := noopJob("indexed", p.pods, memoryAtATime)
 	job.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
-	p.read(ctx)
 	err := s.followJob(ctx, job, func(now *batchv1.Job) { p.see(ctx, now) })
 	p.table.print()
 	if err := errors.Join(err, p.err); err != nil {
 		return err
+	}
+	if len(p.all) < 2 {
+		return fmt.Errorf("the Job ended before two tenths were seen: choose more pods with -large-pods than %d", b.largePods)
 	}
 	b.judgeSteady(fmt.Sprintf("%d indexes, last tenth beside first", b.largePods), p.all)
 	return nil
@@ -81,18 +82,31 @@ func (b *bench) largeJob(ctx context.Context, s *serverProcess) error {
 // see adds a line once another tenth has succeeded.
 func (p *tenths) see(ctx context.Context, job *batchv1.Job) {
 	done := int(job.Status.Succeeded)
-	if p.err != nil || done == p.done || done < (len(p.all)+1)*p.pods/10 {
+	if p.err != nil || done < p.next() {
 		return
 	}
 	r, before := p.clock.stop(), p.now
 	p.read(ctx)
-	tenth := stretchOf(r, done-p.done, before, p.now)
-	p.done, p.all = done, append(p.all, tenth)
 	n, countErr := p.server.stored(ctx)
 	status, err := json.Marshal(job.Status)
 	p.err = errors.Join(p.err, countErr, err)
-	size := []any{p.now.anonymous, p.now.live, n.pods, n.others, len(status), p.now.database}
-	p.table.line(slices.Concat([]any{fmt.Sprintf("%d %%", 100*done/p.pods)}, tenth.speed(), size)...)
+	if p.first == 0 {
+		p.first = done
+	} else {
+		tenth := stretchOf(r, done-p.done, before, p.now)
+		p.all = append(p.all, tenth)
+		size := []any{p.now.anonymous, p.now.live, n.pods, n.others, len(status), p.now.database}
+		p.table.line(slices.Concat([]any{fmt.Sprintf("%d %%", 100*done/p.pods)}, tenth.speed(), size)...)
+	}
+	p.done = done
+}
+
+// next is how many pods have succeeded at the end of this tenth.
+func (p *tenths) next() int {
+	if p.first == 0 {
+		return warmUp
+	}
+	return max(p.done+1, p.first+(len(p.all)+1)*(p.pods-p.first)/10)
 }
 
 // read starts a tenth. To read the footprint takes CPU time as well, which so belongs to every tenth.

@@ -63,7 +63,7 @@ func parse() options {
 	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in parts c and h")
 	flag.IntVar(&o.finished, "finished", 30000, "finished pods in part e")
 	flag.IntVar(&o.clusterPods, "cluster-pods", 1000, "pods of the first Job in part f; the second has half as many")
-	flag.IntVar(&o.clusterLarge, "cluster-large", 5000, "pods of the large Job in part f")
+	flag.IntVar(&o.clusterLarge, "cluster-large", 4000, "pods of the large Job in part f")
 	flag.IntVar(&o.scheduled, "schedules", 10000, "schedules that are due at once in part g")
 	flag.IntVar(&o.indexes, "indexes", 10000, "indexes of the Job whose results part h reads")
 	flag.IntVar(&o.latencies, "latencies", 300, "pods whose way from exit to status part d measures in a run")
