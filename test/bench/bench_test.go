@@ -140,6 +140,19 @@ func TestAProcessThatIsGoneHasNoTimes(t *testing.T) {
 	}
 }
 
+func TestMemoryIsOfOneRunOnly(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := memoryOfOthers(self, nil); m.anonymous <= 0 {
+		t.Errorf("this process has %+v", m)
+	}
+	if m := memoryOfOthers(self, running(self)); m != (memory{}) {
+		t.Errorf("without all its processes the program has %+v", m)
+	}
+}
+
 func TestForkExecRunsTheCommandAndReportsItsFailure(t *testing.T) {
 	if err := forkExec(t.Context(), 5, 2); err != nil {
 		t.Error(err)

@@ -58,9 +58,9 @@ func parse() options {
 	var o options
 	flag.StringVar(&o.only, "only", byDefault, "the parts to run")
 	flag.IntVar(&o.runs, "runs", 3, "runs a figure")
-	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a, b, h and i")
+	flag.IntVar(&o.pods, "pods", 2000, "pods of the Jobs in parts a, b and i; half as many in part h")
 	flag.StringVar(&o.parallelism, "parallelism", "8,32", "pods at a time in parts a and b")
-	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in parts c and h")
+	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in part c; half as many in part h")
 	flag.IntVar(&o.finished, "finished", 30000, "finished pods in part e")
 	flag.IntVar(&o.clusterPods, "cluster-pods", 1000, "pods of the first Job in part f; the second has half as many")
 	flag.IntVar(&o.clusterLarge, "cluster-large", 4000, "pods of the large Job in part f")
