@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/client/remote"
@@ -28,6 +28,9 @@ const MaxPodCreateDeletePerSync = 50
 
 // stopTime is how long the last writes may take. The pod's grace period is 30 s, in which the lease has to be released as well.
 const stopTime = 20 * time.Second
+
+// readyPoll is how often a starting process looks whether its caches have synced.
+const readyPoll = 100 * time.Millisecond
 
 // Options are the settings of Run.
 type Options struct {
@@ -126,7 +129,8 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 	c.Start(informing)
 	p.stage.Store(fillingCaches)
 	go func() {
-		if cache.WaitForCacheSync(ctx.Done(), c.HasSynced) {
+		synced := func(context.Context) (bool, error) { return c.HasSynced(), nil }
+		if wait.PollUntilContextCancel(ctx, readyPoll, true, synced) == nil {
 			p.stage.Store(leading)
 			memory.DropStartup()
 		}

@@ -1,9 +1,10 @@
 package events
 
 import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
@@ -13,7 +14,8 @@ var Scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	utilruntime.Must(scheme.AddToScheme(s))
+	utilruntime.Must(corev1.AddToScheme(s))
+	utilruntime.Must(batchv1.AddToScheme(s))
 	utilruntime.Must(stintv1.AddToScheme(s))
 	return s
 }

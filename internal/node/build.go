@@ -21,7 +21,7 @@ import (
 // build makes the parts of a node whose config is complete.
 func (n *Node) build() {
 	n.pods, n.configUsers = &pods{byUID: map[types.UID]*pod{}}, &configUsers{}
-	n.Logs = podlogs.Of(n.Dir, n.pods, n.hasSynced)
+	n.Logs = podlogs.Of(n.Dir, n.pods, n.podsKnown)
 	n.logRetention = podlogs.NewRetention(n.Logs, podlogs.RetentionConfig{Jobs: n.Client.Jobs(), Limit: *n.KeepLogs, Cordoned: n.Cordoned,
 		RemovalDelay: n.times.logRemovalDelay, StopTimeout: n.times.stopTimeout})
 	n.dirs = newPodDirs(n.Dir, n.Runtime, n.times.stopTimeout)

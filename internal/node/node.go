@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +31,9 @@ type Node struct {
 	eviction     *localStorageEviction
 	pulls        *pullProgress
 	registration *registration
-	synced       []cache.InformerSynced
+	synced       []cache.DoneChecker
+	// podsKnown is closed once the event handlers have seen all objects that existed at the start.
+	podsKnown chan struct{}
 }
 
 // New prepares a node. Its event handlers are in place when New returns, so the informers may be started then.
@@ -41,7 +42,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{Config: c}
+	n := &Node{Config: c, podsKnown: make(chan struct{})}
 	n.build()
 	if err := n.watch(); err != nil {
 		return nil, err
@@ -68,14 +69,9 @@ func (n *Node) watch() error {
 		if err != nil {
 			return fmt.Errorf("node: watch %s: %w", w.what, err)
 		}
-		n.synced = append(n.synced, registration.HasSynced)
+		n.synced = append(n.synced, registration.HasSyncedChecker())
 	}
 	return nil
-}
-
-// hasSynced reports whether the node's event handlers have seen all objects that existed at its start.
-func (n *Node) hasSynced() bool {
-	return !slices.ContainsFunc(n.synced, func(synced cache.InformerSynced) bool { return !synced() })
 }
 
 // Taken reports whether the pod is this node's: it is bound to it, or has its resources and will be bound.

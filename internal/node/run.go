@@ -49,9 +49,10 @@ func (n *Node) begin(ctx context.Context) error {
 		return err
 	}
 	n.disk.recordPressure("")
-	if !cache.WaitForCacheSync(ctx.Done(), n.synced...) {
+	if !cache.WaitFor(ctx, "", n.synced...) {
 		return ctx.Err()
 	}
+	close(n.podsKnown)
 	return n.recover(ctx)
 }
 

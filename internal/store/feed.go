@@ -25,6 +25,8 @@ type feed struct {
 	mu sync.Mutex
 	// version is the resource version of the last event.
 	version string
+	// requested is the version for which progress was requested last.
+	requested uint64
 	open    map[*Subscription]struct{}
 	// replaced is what only the history of the cache still has, and stop makes the cache list again.
 	replaced replaced

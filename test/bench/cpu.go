@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,11 +13,30 @@ import (
 // ticks is USER_HZ, which is 100 on every Linux that Go runs on.
 const ticks = 100
 
-// hostCPU is the CPU time of the process hosts that this process started, and of the commands that they have waited for.
-func hostCPU() (host, commands time.Duration) {
-	for _, pid := range sameProgram() {
-		own, children := timesOf(pid)
-		host, commands = host+own, commands+children
+// cpuTimes is the CPU time of a process, and of the children that it has waited for.
+type cpuTimes struct{ own, children time.Duration }
+
+// hostTimes are the CPU times of process hosts, by process id.
+type hostTimes map[int]cpuTimes
+
+// hostsOf are the process hosts of a server, and of others of the same program: a host stays some seconds after its server
+// has ended.
+func hostsOf(program string, server int) hostTimes {
+	now := hostTimes{}
+	for _, pid := range running(program) {
+		if t, ok := timesOf(pid); ok && pid != server {
+			now[pid] = t
+		}
+	}
+	return now
+}
+
+// since is what the hosts have used since before, and what their commands have. A host that is gone counts for nothing: it
+// was idle, as it belonged to a server that had ended earlier.
+func (now hostTimes) since(before hostTimes) (host, commands time.Duration) {
+	for pid, t := range now {
+		host += t.own - before[pid].own
+		commands += t.children - before[pid].children
 	}
 	return host, commands
 }
@@ -32,15 +50,6 @@ func usage(who int) time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// sameProgram lists the other processes that run this program: the process hosts.
-func sameProgram() []int {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return slices.DeleteFunc(running(self), func(pid int) bool { return pid == os.Getpid() })
 }
 
 // running lists the processes that run a program.
@@ -61,28 +70,28 @@ func running(program string) []int {
 
 // cpuOf is what a process and the children it has waited for have used.
 func cpuOf(pid int) time.Duration {
-	own, children := timesOf(pid)
-	return own + children
+	t, _ := timesOf(pid)
+	return t.own + t.children
 }
 
-// timesOf reads what a process has used, and what the children have that it has waited for.
-func timesOf(pid int) (own, children time.Duration) {
+// timesOf reads the CPU times of a process. It reports false where there is no such process.
+func timesOf(pid int) (cpuTimes, bool) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
-		return 0, 0
+		return cpuTimes{}, false
 	}
 	_, rest, ok := strings.Cut(string(stat), ") ") // the name before it may hold anything
 	fields := strings.Fields(rest)
 	if !ok || len(fields) < 15 {
-		return 0, 0
+		return cpuTimes{}, false
 	}
 	var t [4]time.Duration // utime, stime, cutime, cstime
 	for i, field := range fields[11:15] {
 		n, err := strconv.Atoi(field)
 		if err != nil {
-			return 0, 0
+			return cpuTimes{}, false
 		}
 		t[i] = time.Duration(n) * time.Second / ticks
 	}
-	return t[0] + t[1], t[2] + t[3]
+	return cpuTimes{own: t[0] + t[1], children: t[2] + t[3]}, true
 }

@@ -9,10 +9,10 @@
 //	g  many schedules that are due in the same second: how late their Jobs are
 //	h  what keeping the results of a Job costs
 //	i  containers from images, beside processes, crun and podman
-//	j  the memory of one server process, at rest and under loads
+//	j  the memory of one server process, at rest and under loads, and whether it stays as fast
 //
-// Every figure is the median of several runs, each on a server and a data directory of its own. A figure with an aim
-// is printed once more beside it, with a verdict (figure.go); a missed aim is no failure.
+// Figures are medians of several runs, each on a server and a data directory of its own; what takes long is run once. A figure
+// with an aim is printed once more beside it, with a verdict (figure.go); a missed aim is no failure.
 //
 // The part smoke is not among those that run by default. It measures only what no noise of a machine changes, such as
 // allocations, and fails where a figure is above its bound (smoke_bounds.go).

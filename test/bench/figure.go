@@ -29,19 +29,32 @@ func (a aim) isReachedBy(v float64) bool {
 type figure struct {
 	part, what string
 	measured   float64
-	aim        aim
+	// anchor is what the same load gave with what Stint is compared with; it is 0 where the aim is for Stint alone.
+	anchor float64
+	aim    aim
+}
+
+// judged is what the aim is for: the ratio where there is an anchor.
+func (f figure) judged() float64 {
+	if f.anchor == 0 {
+		return f.measured
+	}
+	return f.measured / f.anchor
 }
 
 func (f figure) verdict() string {
-	if f.aim.isReachedBy(f.measured) {
+	if f.aim.isReachedBy(f.judged()) {
 		return "ok"
 	}
 	return "MISSED"
 }
 
 // judge keeps a figure of the running part for the table at its end. A missed aim is no failure.
-func (b *bench) judge(what string, measured float64, a aim) {
-	b.figures = append(b.figures, figure{b.part, what, measured, a})
+func (b *bench) judge(what string, measured float64, a aim) { b.judgeBeside(what, measured, 0, a) }
+
+// judgeBeside is judge for an aim for the ratio of a figure to its anchor.
+func (b *bench) judgeBeside(what string, measured, anchor float64, a aim) {
+	b.figures = append(b.figures, figure{b.part, what, measured, anchor, a})
 }
 
 // printFigures prints figures with their verdicts.
@@ -49,10 +62,14 @@ func printFigures(title string, figures []figure) {
 	if len(figures) == 0 {
 		return
 	}
-	t := newTable(title, "part", "figure", "measured", "aim", "verdict")
+	t := newTable(title, "part", "figure", "measured", "anchor", "ratio", "aim", "verdict")
 	missed := 0
 	for _, f := range figures {
-		t.line(f.part, f.what, f.measured, f.aim, f.verdict())
+		var anchor, ratio any = "", ""
+		if f.anchor != 0 {
+			anchor, ratio = f.anchor, f.judged()
+		}
+		t.line(f.part, f.what, f.measured, anchor, ratio, f.aim, f.verdict())
 		if f.verdict() != "ok" {
 			missed++
 		}

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -18,11 +19,11 @@ type footprint struct {
 	anonymous float64
 	// live is the heap that the last garbage collection has found in use.
 	live float64
+	// allocated is the sum of all allocations so far.
+	allocated float64
 	// database is the size of etcd's file.
 	database float64
 }
-
-var liveHeap = regexp.MustCompile(`(?m)^go_gc_heap_live_bytes (\S+)$`)
 
 // footprint reads what the server takes now. The memory is read before the request, as a request takes memory.
 func (s *serverProcess) footprint(ctx context.Context) (f footprint, err error) {
@@ -36,20 +37,27 @@ func (s *serverProcess) footprint(ctx context.Context) (f footprint, err error) 
 	if err != nil {
 		return f, fmt.Errorf("read the server's metrics: %w", err)
 	}
-	m := liveHeap.FindSubmatch(page)
-	if m == nil {
-		return f, fmt.Errorf("the server's metrics have no go_gc_heap_live_bytes")
+	live, liveErr := metric(page, "go_gc_heap_live_bytes")
+	allocated, allocatedErr := metric(page, "go_gc_heap_allocs_bytes_total")
+	f.live, f.allocated = live/1e6, allocated/1e6
+	return f, errors.Join(liveErr, allocatedErr)
+}
+
+// metric reads one metric without labels from a page of them.
+func metric(page []byte, name string) (float64, error) {
+	for line := range bytes.Lines(page) {
+		if value, ok := bytes.CutPrefix(line, []byte(name+" ")); ok {
+			return strconv.ParseFloat(string(bytes.TrimSpace(value)), 64)
+		}
 	}
-	live, err := strconv.ParseFloat(string(m[1]), 64)
-	f.live = live / 1e6
-	return f, err
+	return 0, fmt.Errorf("the server's metrics have no %s", name)
 }
 
 // followMemory reads what the server takes until stop is called, which returns the highest values.
 func (s *serverProcess) followMemory(ctx context.Context) (stop func() (footprint, error)) {
 	var most footprint
 	var failure error
-	end := often(ctx, time.Second, func(ctx context.Context) {
+	end := often(ctx, 2*time.Second, func(ctx context.Context) {
 		now, err := s.footprint(ctx)
 		if err != nil && ctx.Err() == nil {
 			failure = err

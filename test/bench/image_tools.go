@@ -136,7 +136,7 @@ func without(list any, types ...string) (left []any) {
 
 // podman keeps all its data below the directory of this run.
 func (b *bench) podman(ctx context.Context, program file) (t containerTool, err error) {
-	t.name, t.fraction = "podman run --rm --network=host --cgroups=disabled", 40
+	t.name, t.fraction = "podman run --rm --network=host --cgroups=disabled", 100
 	dir := filepath.Join(b.dir, "podman")
 	command, err := podmanCommand(dir)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
@@ -18,26 +17,27 @@ import (
 
 // options are the flags of the command line.
 type options struct {
-	only        string
-	runs        int
-	pods        int
-	parallelism string
-	jobs        int
-	finished    int
-	large       int
-	scheduled   int
-	indexes     int
-	latencies   int
-	syncs       int
-	stint       string
-	against     string
-	minutes     int
-	long        bool
-	longIndexes int
-	rounds      int
-	dir         string
-	cpuProfile  string
-	memProfile  string
+	only         string
+	runs         int
+	pods         int
+	parallelism  string
+	jobs         int
+	finished     int
+	clusterPods  int
+	clusterLarge int
+	scheduled    int
+	indexes      int
+	latencies    int
+	syncs        int
+	stint        string
+	against      string
+	minutes      int
+	largePods    int
+	rounds       int
+	roundPods    int
+	dir          string
+	cpuProfile   string
+	memProfile   string
 }
 
 func main() {
@@ -56,13 +56,14 @@ func main() {
 
 func parse() options {
 	var o options
-	flag.StringVar(&o.only, "only", "a,b,c,d,e,f,g,h,i,j", "the parts to run")
+	flag.StringVar(&o.only, "only", byDefault, "the parts to run")
 	flag.IntVar(&o.runs, "runs", 3, "runs a figure")
-	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a, b, h and i")
+	flag.IntVar(&o.pods, "pods", 2000, "pods of the Jobs in parts a, b and i; half as many in part h")
 	flag.StringVar(&o.parallelism, "parallelism", "8,32", "pods at a time in parts a and b")
-	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in parts c and h")
-	flag.IntVar(&o.finished, "finished", 10000, "finished pods in part e")
-	flag.IntVar(&o.large, "large", 10000, "pods of the large Jobs in part f")
+	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in part c; half as many in part h")
+	flag.IntVar(&o.finished, "finished", 30000, "finished pods in part e")
+	flag.IntVar(&o.clusterPods, "cluster-pods", 1000, "pods of the first Job in part f; the second has half as many")
+	flag.IntVar(&o.clusterLarge, "cluster-large", 4000, "pods of the large Job in part f")
 	flag.IntVar(&o.scheduled, "schedules", 10000, "schedules that are due at once in part g")
 	flag.IntVar(&o.indexes, "indexes", 10000, "indexes of the Job whose results part h reads")
 	flag.IntVar(&o.latencies, "latencies", 300, "pods whose way from exit to status part d measures in a run")
@@ -70,9 +71,9 @@ func parse() options {
 	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that parts d, f, i and j measure")
 	flag.StringVar(&o.against, "against", "", "another stint binary, whose memory part j shows beside")
 	flag.IntVar(&o.minutes, "minutes", 1, "how long part j runs CronJobs and Jobs with a TTL")
-	flag.BoolVar(&o.long, "long", false, "part j runs a very large Job and many rounds as well, which may take hours")
-	flag.IntVar(&o.longIndexes, "long-indexes", 1000000, "indexes of that Job")
-	flag.IntVar(&o.rounds, "rounds", 50, "rounds, each a Job of 10,000 pods that is deleted")
+	flag.IntVar(&o.largePods, "large-pods", 20000, "pods of the Job whose first and last tenth part j compares")
+	flag.IntVar(&o.rounds, "rounds", 5, "rounds, each a Job that is deleted, of which part j compares the first and the last")
+	flag.IntVar(&o.roundPods, "round-pods", 3000, "pods of a round")
 	flag.StringVar(&o.dir, "dir", "", "where to keep the data of the runs (default the temporary directory)")
 	flag.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.StringVar(&o.memProfile, "memprofile", "", "write an allocation profile of this process to a file")
@@ -80,27 +81,12 @@ func parse() options {
 	return o
 }
 
-// parts are all measurements, in their order.
-var parts = []struct {
-	name    string
-	measure func(*bench, context.Context) error
-}{
-	{"a", (*bench).processes},
-	{"b", (*bench).controlPlane},
-	{"c", (*bench).manyJobs},
-	{"d", (*bench).binary},
-	{"e", (*bench).deletion},
-	{"f", (*bench).onCluster},
-	{"g", (*bench).schedules},
-	{"h", (*bench).keptResults},
-	{"i", (*bench).images},
-	{"j", (*bench).memory},
-	{"pulls", (*bench).onlyPulls}, // a piece of i
-	{"smoke", (*bench).smoke},     // by itself, as the heap of this process is measured
-}
-
 func run(ctx context.Context, o options) (err error) {
 	if err := quiet(); err != nil {
+		return err
+	}
+	chosen, err := choose(o.only)
+	if err != nil {
 		return err
 	}
 	b, err := newBench(o)
@@ -119,25 +105,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	b.printMachine()
-	ran := 0
-	for _, p := range parts {
-		if !strings.Contains(","+o.only+",", ","+p.name+",") {
-			continue
-		}
-		b.part = p.name
-		before, began := len(b.figures), time.Now()
-		err := p.measure(b, ctx)
-		printFigures("Aims of part "+p.name, b.figures[before:])
-		fmt.Printf("part %s took %v\n", p.name, time.Since(began).Round(time.Second))
-		if err != nil {
-			return fmt.Errorf("part %s: %w", p.name, err)
-		}
-		ran++
-	}
-	if ran > 1 {
-		printFigures("All aims", b.figures)
-	}
-	return nil
+	return b.runParts(ctx, chosen)
 }
 
 // bench is one call of the program and its scratch directory.
@@ -163,8 +131,8 @@ func newBench(o options) (*bench, error) {
 		}
 		b.atATime = append(b.atATime, n)
 	}
-	if o.runs < 1 || o.pods < 1 || o.jobs < 1 {
-		return nil, errors.New("-runs, -pods and -jobs must be above 0")
+	if min(o.runs, o.pods, o.jobs, o.largePods, o.rounds, o.roundPods) < 1 {
+		return nil, errors.New("-runs, -pods, -jobs, -large-pods, -rounds and -round-pods must be above 0")
 	}
 	var err error
 	b.dir, err = os.MkdirTemp(o.dir, "stint-bench-")

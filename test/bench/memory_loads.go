@@ -23,30 +23,10 @@ const memoryAtATime = 64
 func (b *bench) memoryLoads() []memoryLoad {
 	return []memoryLoad{
 		{"idle", nil},
-		{"2,000 pods twice, deleted each time", func(ctx context.Context, s *serverProcess) error {
-			return s.repeatedly(ctx, 2, 2000)
-		}},
-		{"10,000 pods in one Job", func(ctx context.Context, s *serverProcess) error {
-			return s.runJob(ctx, noopJob("large", 10000, memoryAtATime))
-		}},
-		{"4,000 pods kept, 3 × 4,000 deleted", func(ctx context.Context, s *serverProcess) error {
-			if err := s.runJob(ctx, noopJob("kept", 4000, memoryAtATime)); err != nil {
-				return err
-			}
-			return s.repeatedly(ctx, 3, 4000)
-		}},
+		{fmt.Sprintf("%d pods in one Job", b.largePods), b.largeJob},
+		{fmt.Sprintf("%d pods a round, %d rounds", b.roundPods, b.rounds), b.manyRounds},
 		{fmt.Sprintf("CronJobs and TTL, %d min", b.minutes), b.periodic},
 	}
-}
-
-// repeatedly runs a Job and deletes it with its pods, n times.
-func (s *serverProcess) repeatedly(ctx context.Context, n, pods int) error {
-	for i := range n {
-		if err := s.runAndDelete(ctx, fmt.Sprint("deleted-", i), pods); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // runAndDelete runs a Job of that many pods, and deletes it with its pods.
@@ -66,7 +46,7 @@ func (s *serverProcess) runAndDelete(ctx context.Context, name string, pods int)
 }
 
 // polling is how often a load asks whether it has ended.
-const polling = 200 * time.Millisecond
+const polling = 100 * time.Millisecond
 
 // waitForPods waits until at most n pods are stored.
 func (s *serverProcess) waitForPods(ctx context.Context, n int) error {

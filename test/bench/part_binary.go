@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -33,6 +34,7 @@ func (b *bench) binary(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		all.others = running(program)
 		s, err := startServer(ctx, program, dir)
 		if err != nil {
 			return err
@@ -83,6 +85,8 @@ type used struct {
 	ready                  []float64 // seconds
 	exits, jobs, stintRuns []float64 // milliseconds
 	server, host           []memory
+	// others are the processes of the same program that belong to earlier runs.
+	others []int
 }
 
 // useServer starts a server, measures it and stops it again.
@@ -96,7 +100,7 @@ func (b *bench) useServer(ctx context.Context, program, dir string, u *used) (er
 	if err := pause(ctx, idleFor); err != nil {
 		return err
 	}
-	u.server, u.host = append(u.server, memoryOf(s.cmd.Process.Pid)), append(u.host, hostMemory(program, s.cmd.Process.Pid))
+	u.server, u.host = append(u.server, memoryOf(s.cmd.Process.Pid)), append(u.host, memoryOfOthers(program, append(u.others, s.cmd.Process.Pid)))
 	jobs, err := loneJobLatencies(ctx, s.set)
 	if err != nil {
 		return err
@@ -110,10 +114,10 @@ func (b *bench) useServer(ctx context.Context, program, dir string, u *used) (er
 	return err
 }
 
-// hostMemory is that of the process hosts of this binary.
-func hostMemory(program string, server int) (sum memory) {
+// memoryOfOthers is that of the processes that run a program, without some of them.
+func memoryOfOthers(program string, without []int) (sum memory) {
 	for _, pid := range running(program) {
-		if pid != server {
+		if !slices.Contains(without, pid) {
 			m := memoryOf(pid)
 			sum.resident += m.resident
 			sum.anonymous += m.anonymous

@@ -23,10 +23,9 @@ type load struct {
 
 func (b *bench) loads() []load {
 	return []load{
-		{"pods that end at once", b.pods, 100, 0, b.runs},
-		{"pods of 0.3 s", b.pods / 2, 50, 300 * time.Millisecond, b.runs},
-		{"a large Job", b.large, min(b.large, 500), 0, 1},
-		{"a large Job", b.large, min(b.large, 1000), 0, 1},
+		{"pods that end at once", b.clusterPods, 100, 0, b.runs},
+		{"pods of 0.3 s", b.clusterPods / 2, 50, 300 * time.Millisecond, b.runs},
+		{"a large Job", b.clusterLarge, min(b.clusterLarge, 500), 0, 1},
 	}
 }
 
@@ -80,20 +79,20 @@ const manyAtATime = 100
 
 func (b *bench) judgeManagers(l load, theirs, ours []clusterResult) {
 	judge := func(what string, f func(clusterResult) float64, a aim) {
-		b.judge(fmt.Sprintf("%s, %d at a time: × its %s", l.name, l.atATime, what), middle(ours, f)/middle(theirs, f), a)
+		b.judgeBeside(fmt.Sprintf("%s, %d at a time: %s", l.name, l.atATime, what), middle(ours, f), middle(theirs, f), a)
 	}
 	if l.atATime > manyAtATime {
 		judge("pods/s", clusterResult.rate, atLeast(1.15))
-		judge("latency, p50", clusterResult.median, atMost(1))
-		judge("latency, p99", clusterResult.worst, atMost(1))
+		judge("ms from end to status, p50", clusterResult.median, atMost(1))
+		judge("ms from end to status, p99", clusterResult.worst, atMost(1))
 	} else {
 		judge("pods/s", clusterResult.rate, atLeast(2))
-		judge("latency, p50", clusterResult.median, atMost(0.5))
-		judge("latency, p99", clusterResult.worst, atMost(0.5))
+		judge("ms from end to status, p50", clusterResult.median, atMost(0.5))
+		judge("ms from end to status, p99", clusterResult.worst, atMost(0.5))
 	}
 	judge("requests a pod", clusterResult.writesEach, atMost(1.05))
-	judge("CPU a pod", clusterResult.cpuEach, atMost(0.7))
-	judge("peak of memory", clusterResult.memory, atMost(1))
+	judge("CPU ms a pod", clusterResult.cpuEach, atMost(0.7))
+	judge("peak of memory, MB", clusterResult.memory, atMost(1))
 }
 
 // clusterResult is a result whose CPU time is the manager's, and whose writes are requests to the API server.

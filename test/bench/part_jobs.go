@@ -11,22 +11,25 @@ import (
 func (b *bench) processes(ctx context.Context) error {
 	t := newTable(fmt.Sprintf("(a) %d pods of %v as processes", b.pods, noop),
 		"", "at a time", "pods/s", "stint is × as fast", "CPU ms/pod", "of it host", "of it commands", "API writes/pod", "of them events")
+	others := baselines()
 	for _, atATime := range b.atATime {
-		own, err := repeat(b.runs, func() (result, error) { return b.oneJob(ctx, true, atATime) })
-		if err != nil {
+		stint := &way{name: "stint", run: func() (result, error) { return b.oneJob(ctx, true, atATime) }}
+		ways := []*way{stint}
+		for _, other := range others {
+			ways = append(ways, &way{name: other.name, run: func() (result, error) { return b.baseline(ctx, other, atATime) }})
+		}
+		if err := byTurns(b.runs, ways); err != nil {
 			return err
 		}
-		rate, host, commands := medianOf(own, result.rate), medianOf(own, result.hostEach), medianOf(own, result.commandsEach)
-		t.line("stint", atATime, rate, "", medianOf(own, result.cpuEach), host, commands, medianOf(own, result.writesEach), medianOf(own, result.eventsEach))
-		for _, other := range baselines() {
-			all, err := repeat(b.runs, func() (result, error) { return b.baseline(ctx, other, atATime) })
-			if err != nil {
-				return err
-			}
-			others := medianOf(all, result.rate)
-			t.line(other.name, atATime, others, rate/others, medianOf(all, result.cpuEach), "", "", "", "")
+		own := stint.all
+		rate, host := medianOf(own, result.rate), medianOf(own, result.hostEach)
+		t.line(stint.name, atATime, rate, "", medianOf(own, result.cpuEach), host, medianOf(own, result.commandsEach),
+			medianOf(own, result.writesEach), medianOf(own, result.eventsEach))
+		for _, other := range ways[1:] {
+			theirs := medianOf(other.all, result.rate)
+			t.line(other.name, atATime, theirs, rate/theirs, medianOf(other.all, result.cpuEach), "", "", "", "")
 			if other.name == xargs {
-				b.judge(fmt.Sprintf("rate of %s at %d at a time", xargs, atATime), rate/others, atLeast(0.8))
+				b.judgeBeside(fmt.Sprintf("pods/s at %d at a time, beside %s", atATime, xargs), rate, theirs, atLeast(0.8))
 			}
 		}
 		b.judge(fmt.Sprintf("CPU ms of the server a pod, at %d", atATime), medianOf(own, result.serverEach), atMost(1))

@@ -39,9 +39,6 @@ func (b *bench) memory(ctx context.Context) error {
 		}
 	}
 	t.print()
-	if b.long {
-		return errors.Join(b.largeJob(ctx, program), b.manyRounds(ctx, program))
-	}
 	return nil
 }
 

@@ -64,7 +64,20 @@ type registration struct{}
 
 func (registration) HasSynced() bool { return true }
 
-func (registration) HasSyncedChecker() cache.DoneChecker { return nil }
+func (registration) HasSyncedChecker() cache.DoneChecker { return done{} }
+
+// done is always done.
+type done struct{}
+
+func (done) Name() string { return "simulated" }
+
+func (done) Done() <-chan struct{} { return closed }
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
 
 // GetStore implements cache.SharedIndexInformer.
 func (i *Informer[T]) GetStore() cache.Store { return i.store }

@@ -162,21 +162,21 @@ func of[T client.Object](c *Client, group, plural string) resource[T] {
 
 // StartInformers starts the requested informers that do not run yet, and waits until all have synced.
 func (c *Client) StartInformers(ctx context.Context) error {
-	var synced []cache.InformerSynced
+	var synced []cache.DoneChecker
 	c.mu.Lock()
 	for _, k := range c.kinds {
 		informer := k.informerIfAny()
 		if informer == nil {
 			continue
 		}
-		synced = append(synced, informer.HasSynced)
+		synced = append(synced, informer.HasSyncedChecker())
 		if !c.started[k] {
 			c.started[k] = true
 			c.running.Go(func() { informer.Run(ctx.Done()) })
 		}
 	}
 	c.mu.Unlock()
-	if !waitFor(ctx, synced) {
+	if !cache.WaitFor(ctx, "", synced...) {
 		return fmt.Errorf("informers were stopped before they had synced: %w", ctx.Err())
 	}
 	return nil

@@ -1,7 +1,6 @@
 package inprocess
 
 import (
-	"context"
 	"reflect"
 
 	"k8s.io/client-go/tools/cache"
@@ -27,10 +26,6 @@ func (k *kind) informerIfAny() cache.SharedIndexInformer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.informer
-}
-
-func waitFor(ctx context.Context, synced []cache.InformerSynced) bool {
-	return cache.WaitForCacheSync(ctx.Done(), synced...)
 }
 
 // metadataOnly returns an object of this kind that has only the metadata of obj.

@@ -77,7 +77,7 @@ func (w *watcher) watchPods(ctx context.Context, namespace string, which metav1.
 
 // missing finds the Jobs that were deleted before the watch began, which will never show them.
 func (w *watcher) missing(ctx context.Context, informer cache.SharedInformer, jobs []*batchv1.Job) {
-	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+	if !cache.WaitFor(ctx, "", informer.HasSyncedChecker()) {
 		return
 	}
 	for _, job := range jobs {

@@ -94,11 +94,11 @@ func (c *Collector) Run(ctx context.Context) error {
 	if c.watchErr != nil {
 		return c.watchErr
 	}
-	synced := make([]cache.InformerSynced, 0, len(c.kinds))
+	synced := make([]cache.DoneChecker, 0, len(c.kinds))
 	for _, k := range c.kinds {
-		synced = append(synced, k.Informer().HasSynced)
+		synced = append(synced, k.Informer().HasSyncedChecker())
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
+	if !cache.WaitFor(ctx, "", synced...) {
 		c.queue.ShutDown()
 		return nil
 	}

@@ -20,7 +20,7 @@ type Loop struct {
 	Alarm *alarm.Alarm[types.NamespacedName]
 
 	name     string
-	handlers []cache.InformerSynced
+	handlers []cache.DoneChecker
 	// startErr is why the controller cannot run.
 	startErr error
 }
@@ -42,7 +42,7 @@ func (l *Loop) Watch(informer cache.SharedIndexInformer, handler cache.ResourceE
 		l.FailStart(fmt.Errorf("watching: %w", err))
 		return
 	}
-	l.handlers = append(l.handlers, registration.HasSynced)
+	l.handlers = append(l.handlers, registration.HasSyncedChecker())
 }
 
 // FailStart makes Run return err at once. A nil err has no effect.
@@ -54,7 +54,7 @@ func (l *Loop) Ready(ctx context.Context) (ready bool, err error) {
 	if l.startErr != nil {
 		err = fmt.Errorf("%s controller: %w", l.name, l.startErr)
 	}
-	ready = err == nil && cache.WaitForCacheSync(ctx.Done(), l.handlers...)
+	ready = err == nil && cache.WaitFor(ctx, "", l.handlers...)
 	if !ready {
 		l.Queue.ShutDown()
 	}

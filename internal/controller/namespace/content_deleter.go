@@ -78,11 +78,11 @@ func (p *ContentDeleter) Run(ctx context.Context) error {
 	if p.watchErr != nil {
 		return fmt.Errorf("watch namespaces: %w", p.watchErr)
 	}
-	synced := []cache.InformerSynced{p.namespaces.Informer().HasSynced}
+	synced := []cache.DoneChecker{p.namespaces.Informer().HasSyncedChecker()}
 	for _, k := range p.kinds {
-		synced = append(synced, k.Informer().HasSynced)
+		synced = append(synced, k.Informer().HasSyncedChecker())
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
+	if !cache.WaitFor(ctx, "", synced...) {
 		p.queue.ShutDown()
 		return nil
 	}

@@ -14,7 +14,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/cache"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/beneath"
@@ -25,8 +24,8 @@ import (
 // AttemptLogs returns what one attempt at a container of a pod has printed, even if the pod is gone. Opts names the
 // container. The first attempt is 0; a negative number means the last one that has printed something.
 func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
-	if !cache.WaitForCacheSync(ctx.Done(), s.synced...) {
-		return nil, ctx.Err()
+	if err := s.wait(ctx); err != nil {
+		return nil, err
 	}
 	id := runtime.ID{PodUID: of.UID, Container: opts.Container, Attempt: attempt}
 	if err := id.Check(); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/logs"
@@ -24,9 +23,8 @@ var closedChan = func() chan struct{} {
 // PodLogs returns what one container of the pod has printed. With opts.Follow the reader goes on until the container
 // has exited or ctx has ended.
 func (s *Store) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
-	// Before the sync the node knows of no running container, and a follower would end at once.
-	if !cache.WaitForCacheSync(ctx.Done(), s.synced...) {
-		return nil, ctx.Err()
+	if err := s.wait(ctx); err != nil {
+		return nil, err
 	}
 	id, err := s.attemptOf(pod, opts)
 	if err != nil {

@@ -1,6 +1,7 @@
 package podlogs
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/node/logs"
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -19,8 +19,8 @@ type Store struct {
 	dir string
 	// live are the attempts that the node knows of; noAttempts if no node runs.
 	live Attempts
-	// synced report whether the node has seen its pods.
-	synced []cache.InformerSynced
+	// known is closed once live knows the pods that existed when the node started.
+	known <-chan struct{}
 }
 
 // Attempts is what a node knows of attempts, which the statuses of their pods may not show yet.
@@ -33,11 +33,21 @@ type Attempts interface {
 }
 
 // Stored returns the store of a data directory whose node does not run.
-func Stored(dataDir string) *Store { return Of(dataDir, noAttempts{}) }
+func Stored(dataDir string) *Store { return Of(dataDir, noAttempts{}, closedChan) }
 
-// Of returns the store of a node with this data directory. It answers once all of synced are true.
-func Of(dataDir string, live Attempts, synced ...cache.InformerSynced) *Store {
-	return &Store{dir: filepath.Join(dataDir, "logs"), live: live, synced: synced}
+// Of returns the store of a node with this data directory. It answers once known is closed: before, the node knows of no running
+// container, and a follower would end at once.
+func Of(dataDir string, live Attempts, known <-chan struct{}) *Store {
+	return &Store{dir: filepath.Join(dataDir, "logs"), live: live, known: known}
+}
+
+func (s *Store) wait(ctx context.Context) error {
+	select {
+	case <-s.known:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // noAttempts are the attempts while no node runs.
