@@ -40,7 +40,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	if err := l.refuse(); err != nil {
 		return nil, err
 	}
-	jobs := (chan<- *task)(b.jobs)
+	jobs := b.jobs
 	if c.NoNewPrivileges && c.Root == nil {
 		var err error
 		if jobs, err = b.lockedThreads(); err != nil {
@@ -48,7 +48,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 		}
 	}
 	var p *Process
-	err := run(jobs, func(t *thread) (err error) {
+	err := jobs.run(func(t *thread) (err error) {
 		// Only now, on the thread: of thousands of containers that wait for one, few need a slot at a time.
 		if err = l.prepare(); err != nil {
 			return err
