@@ -30,4 +30,20 @@ var onTheNode = []fault{
 		new:   "asked := askedIDs{ptr.Deref(gid, -1), ptr.Deref(gid, -1)}",
 		tests: "./internal/node/images -run User",
 	},
+	{
+		wrong: "A container can write the termination message of a later one by a descriptor that it has passed on.",
+		file:  "internal/node/process/sandbox/slotview.go",
+		old:   "return unix.Unmount(path, unix.MNT_EXPIRE) == unix.EAGAIN",
+		new:   "return true",
+		tests: messageFiles,
+	},
+	{
+		wrong: "What one container did to its termination message file is there for the next one.",
+		file:  "internal/node/process/sandbox/message.go",
+		old:   "return now == m.made",
+		new:   "return true",
+		tests: messageFiles,
+	},
 }
+
+const messageFiles = "./internal/node/process -run TerminationMessageFile"

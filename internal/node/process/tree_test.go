@@ -172,3 +172,25 @@ func TestStop(t *testing.T) {
 		})
 	})
 }
+
+func TestOrphansAreReapedWhileTheirContainerRuns(t *testing.T) {
+	m := start(t)
+	if strings.Contains(m.Info().Isolation, "pid namespace") {
+		t.Skip("the container's processes have other numbers here")
+	}
+	c := m.container("sh", "-c", "for i in 1 2 3 4 5; do (sh -c 'echo $$' &); sleep 0.01; done; sleep 1000")
+	m.start(c)
+	var orphans []string
+	await.Until(t, "the orphans have printed their numbers", func() bool {
+		orphans = strings.Fields(m.outputIfAny(c))
+		return len(orphans) == 5
+	})
+	await.Until(t, "no orphan is left", func() bool {
+		for _, pid := range orphans {
+			if _, err := os.Stat("/proc/" + pid); err == nil {
+				return false
+			}
+		}
+		return true
+	})
+}

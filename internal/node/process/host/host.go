@@ -137,17 +137,17 @@ func (h *Host) inherit(past history, boot string) []runtime.Status {
 	return ended
 }
 
-// start starts c, or returns the entry that it has already.
-func (h *Host) start(c *runtime.Container) (*entry, error) {
+// start starts c, or returns the entry that it has already. The caller supervises the process, if there is one.
+func (h *Host) start(c *runtime.Container) (*entry, *sandbox.Process, error) {
 	e, isNew, err := h.claim(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if isNew {
-		h.launch(e, c)
+		return e, h.launch(e, c), nil
 	}
 	<-e.decided
-	return e, nil
+	return e, nil, nil
 }
 
 func (h *Host) claim(c *runtime.Container) (e *entry, isNew bool, err error) {
@@ -175,10 +175,9 @@ func (h *Host) claim(c *runtime.Container) (e *entry, isNew bool, err error) {
 }
 
 // launch attempts to start c. The attempt is in the journal before the process exists, so that it never runs twice.
-func (h *Host) launch(e *entry, c *runtime.Container) {
+func (h *Host) launch(e *entry, c *runtime.Container) (p *sandbox.Process) {
 	defer close(e.decided)
 	err := h.journal.started(e.status)
-	var p *sandbox.Process
 	if err == nil {
 		p, err = h.sandbox.Start(c)
 	}
@@ -191,7 +190,6 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 		e.status.PID, e.status.StartedAt = p.PID, p.StartedAt
 		e.status.MissingMountPoints = p.MissingMountPoints
 		e.mu.Unlock()
-		go h.supervise(e, p, c.LogPath)
 	case isFault:
 		s := e.current()
 		s.State, s.ExitCode, s.StartError, s.FinishedAt = runtime.Exited, 128, fault.Reason, time.Now()
@@ -206,6 +204,7 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 		h.mu.Unlock()
 		h.finish(e, e.status)
 	}
+	return p
 }
 
 // finish records the end of an attempt.

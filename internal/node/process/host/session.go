@@ -119,15 +119,24 @@ func (s *session) handle(r wire.Request) {
 		s.out.Put(s.host.answer(r))
 		return
 	}
-	e, err := s.host.start(r.Container)
+	e, process, err := s.host.start(r.Container)
 	if err != nil {
 		s.out.Put(wire.Reply{Seq: r.Seq, Err: err.Error()})
 		return
 	}
+	s.tell(r.Seq, e)
+	if process != nil {
+		// In this goroutine, whose stack has grown already.
+		s.host.supervise(e, process, r.Container.LogPath)
+	}
+}
+
+// tell replies what has become of an attempt to start a container.
+func (s *session) tell(seq uint64, e *entry) {
 	// Under the lock, so that the reply that it runs is sent before its end.
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	reply := wire.Reply{Seq: r.Seq, Statuses: []runtime.Status{e.status}}
+	reply := wire.Reply{Seq: seq, Statuses: []runtime.Status{e.status}}
 	if e.failure != nil {
 		reply.Err = e.failure.Error()
 	}

@@ -28,7 +28,7 @@ func (b *Sandbox) openRoots() error {
 		return errors.New("images have several users, which needs root of this machine or of a user namespace")
 	}
 	b.child = gatherChildFacts()
-	err := run(b.jobs, func(t *thread) (err error) {
+	err := b.jobs.run(func(t *thread) (err error) {
 		t.addUndo(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
 		b.roots, err = rootfs.Open(b.config.RootsDir, b.views.stage())
 		return err
@@ -61,7 +61,7 @@ func (b *Sandbox) tryRoot() error {
 		// The tree is removed, so the root file system must not serve another container.
 		if root := l.root; root != nil {
 			l.root = nil
-			_ = run(b.jobs, func(t *thread) error {
+			_ = b.jobs.run(func(t *thread) error {
 				t.addUndo(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
 				b.roots.Discard(root)
 				return nil
@@ -69,7 +69,7 @@ func (b *Sandbox) tryRoot() error {
 		}
 		l.abandon()
 	}()
-	err := run(b.jobs, func(t *thread) error {
+	err := b.jobs.run(func(t *thread) error {
 		if err := l.prepare(); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	if err := l.refuse(); err != nil {
 		return nil, err
 	}
-	jobs := (chan<- *task)(b.jobs)
+	jobs := b.jobs
 	if c.NoNewPrivileges && c.Root == nil {
 		var err error
 		if jobs, err = b.lockedThreads(); err != nil {
@@ -48,7 +48,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 		}
 	}
 	var p *Process
-	err := run(jobs, func(t *thread) (err error) {
+	err := jobs.run(func(t *thread) (err error) {
 		// Only now, on the thread: of thousands of containers that wait for one, few need a slot at a time.
 		if err = l.prepare(); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (l *launch) prepare() (err error) {
 			return err
 		}
 	}
-	if l.container.TerminationMessagePath != "" {
+	if l.container.TerminationMessagePath != "" && !l.inheritsMessage() {
 		if err = l.sandbox.newMessage(l.slot, l.owner()); err != nil {
 			return fmt.Errorf("make the termination message file: %w", err)
 		}
@@ -123,6 +123,12 @@ func (l *launch) prepare() (err error) {
 	}
 	l.legacy, err = l.sandbox.legacy.newCgroups(l.slot.name, l.limits, l.container.Root != nil)
 	return err
+}
+
+// inheritsMessage reports whether the termination message file that a former container has left in the slot can be this one's.
+func (l *launch) inheritsMessage() bool {
+	c := l.container
+	return l.slot.message.isFor(l.owner()) && c.Root == nil && c.TerminationMessagePath == defaultMessagePath && len(volumes(c.Mounts)) == 0
 }
 
 // owner is the user that the container's files belong to, as this process sees it; nil is the user of this process.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -14,12 +15,19 @@ import (
 // maxMessage is how many bytes of a termination message are kept, as with a kubelet.
 const maxMessage = 4096
 
-// message is the termination message file of one attempt. Each attempt has a new one, so that a former container that has
-// kept a link or a descriptor cannot write the message of a later one.
+// message is a termination message file. A former container that has kept a link or a descriptor must not write the message
+// of a later one. So each attempt has a new file, except that a file which a container has not changed serves the next one
+// of the same user: the processes of a user can write each other's files in any case.
 type message struct {
 	// fd is open since the file was made, which is read even if the container puts another file in its place.
 	fd   int
 	path string
+	// owner is whom the file was made for; nil is the user of this process.
+	owner *runtime.User
+	// made is what the file was when it was new.
+	made unix.Stat_t
+	// shown is whether it is mounted in the view of its slot.
+	shown bool
 }
 
 // slotsName is the directory of the termination message files in the state directory.
@@ -51,15 +59,17 @@ func clearSlots(stateDir string) error {
 	return dir.Remove(slotsName)
 }
 
-// newMessage makes the file for an attempt in a slot. It belongs to user; nil is the user of this process.
+// newMessage makes the file for an attempt in a slot, and drops the one that a former attempt has left. It belongs to user;
+// nil is the user of this process.
 func (b *Sandbox) newMessage(s *slot, user *runtime.User) error {
+	s.dropMessage()
 	s.attempts++
 	path := filepath.Join(b.slots.dir, s.name+"."+strconv.Itoa(s.attempts))
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	s.message = &message{fd: fd, path: path}
+	s.message = &message{fd: fd, path: path, owner: user}
 	if user != nil && isRoot() {
 		if err := unix.Fchown(fd, int(user.UID), int(user.GID)); err != nil {
 			return err
@@ -69,9 +79,34 @@ func (b *Sandbox) newMessage(s *slot, user *runtime.User) error {
 	// safe where the file can be reached only by the container's own mount, and where a cgroup ensures that no process of
 	// a former container has kept that.
 	if b.views.usable() && s.leaf != nil {
-		return unix.Fchmod(fd, 0o666)
+		if err := unix.Fchmod(fd, 0o666); err != nil {
+			return err
+		}
 	}
-	return nil
+	return unix.Fstat(fd, &s.message.made)
+}
+
+func (s *slot) dropMessage() {
+	s.message.close()
+	s.message = nil
+}
+
+// isFor reports whether the file was made for user.
+func (m *message) isFor(user *runtime.User) bool {
+	if m == nil || m.owner == nil || user == nil {
+		return m != nil && m.owner == user
+	}
+	return m.owner.UID == user.UID && m.owner.GID == user.GID && slices.Equal(m.owner.Groups, user.Groups)
+}
+
+// isUnchanged reports whether the file has at most been read.
+func (m *message) isUnchanged() bool {
+	var now unix.Stat_t
+	if unix.Fstat(m.fd, &now) != nil {
+		return false
+	}
+	now.Atim = m.made.Atim
+	return now == m.made
 }
 
 // read returns the termination message.

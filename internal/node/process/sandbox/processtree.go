@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -46,14 +47,24 @@ func newProcessTree() (*processTree, error) {
 	pid := os.Getpid()
 	// Kernels without CONFIG_PROC_CHILDREN lack the file.
 	f.children, _ = os.Open(childrenFile(pid, strconv.Itoa(pid)))
-	ended := make(chan os.Signal, 1)
-	signal.Notify(ended, unix.SIGCHLD)
-	go func() {
-		for range ended {
-			f.reap()
-		}
-	}()
+	go f.reapOrphans()
 	return f, nil
+}
+
+// reapPause is how long orphans that have ended may stay. Main processes send the same signal, thousands in a second, and each
+// that is listened to wakes a thread.
+const reapPause = 20 * time.Millisecond
+
+// reapOrphans reaps orphans when they have ended.
+func (f *processTree) reapOrphans() {
+	ended := make(chan os.Signal, 1)
+	for {
+		signal.Notify(ended, unix.SIGCHLD)
+		f.reap() // those that ended during the pause
+		<-ended
+		signal.Stop(ended)
+		time.Sleep(reapPause)
+	}
 }
 
 // fork records the child as a main process before the reaper can take it for an orphan.

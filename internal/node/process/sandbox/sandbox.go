@@ -58,7 +58,7 @@ type Sandbox struct {
 	info      runtime.Info
 	null      *os.File
 
-	jobs, lockedJobs chan *task
+	jobs, lockedJobs *taskQueue
 	// lockedOnce starts the threads for containers that may not gain privileges.
 	lockedOnce sync.Once
 
@@ -75,8 +75,8 @@ func Open(config Config) (*Sandbox, error) {
 	b := &Sandbox{
 		config:     config,
 		null:       null,
-		jobs:       make(chan *task),
-		lockedJobs: make(chan *task),
+		jobs:       newTaskQueue(),
+		lockedJobs: newTaskQueue(),
 		tmpfs:      map[types.UID][]string{},
 	}
 	if err := b.openCgroups(); err != nil {

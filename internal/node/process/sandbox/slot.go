@@ -17,7 +17,7 @@ type slot struct {
 	leaf *leaf
 	// view is a mount namespace with a place for the termination message file; nil until a container needs it.
 	view *slotView
-	// message is the termination message file of the attempt that has the slot.
+	// message is the termination message file of the attempt that has the slot, or one that was left for the next.
 	message *message
 	// attempts counts the attempts that have had a message file.
 	attempts int
@@ -63,12 +63,13 @@ func (b *Sandbox) newSlot(name string) (_ *slot, err error) {
 
 // giveBack keeps the slot for the next container if this one has left no trace in it.
 func (b *Sandbox) giveBack(s *slot, clean bool) {
-	s.message.close()
-	s.message = nil
 	if s.view.changed() {
 		// The next container must not see what this one has mounted.
 		s.view.close()
 		s.view = nil
+	}
+	if !s.keepsMessage() {
+		s.dropMessage()
 	}
 	if clean {
 		b.slots.mu.Lock()
@@ -83,9 +84,15 @@ func (b *Sandbox) giveBack(s *slot, clean bool) {
 	}
 }
 
+// keepsMessage reports whether the termination message file can serve the next container: it is in its place, unchanged, and
+// a cgroup ensures that no process of this container is left.
+func (s *slot) keepsMessage() bool {
+	return s.view != nil && s.leaf != nil && s.message != nil && s.message.shown && s.message.isUnchanged()
+}
+
 func (s *slot) discard() {
 	s.view.close()
-	s.message.close()
+	s.dropMessage()
 	if s.leaf != nil {
 		pause := killWait{limit: killTimeout}
 		for s.leaf.populated() && pause.next() {

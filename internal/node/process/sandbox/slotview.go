@@ -23,11 +23,28 @@ func (l *launch) enterSlot(t *thread) error {
 	if err := t.enter(s.view.ns); err != nil {
 		return err
 	}
+	if s.message.shown {
+		if isIdle(defaultMessagePath) {
+			return nil
+		}
+		if err := l.sandbox.newMessage(s, l.owner()); err != nil {
+			return err
+		}
+	}
 	// With MNT_DETACH, because otherwise this fails while a process has the file open.
 	if err := unix.Unmount(defaultMessagePath, unix.MNT_DETACH); err != nil {
 		return err
 	}
 	return s.showMessage()
+}
+
+// isIdle reports whether the mount at path can be written to and no process uses it, not even by a descriptor.
+func isIdle(path string) bool {
+	// The access takes back the mark that a former call has set: with the mark, MNT_EXPIRE unmounts.
+	if unix.Access(path, unix.W_OK) != nil {
+		return false
+	}
+	return unix.Unmount(path, unix.MNT_EXPIRE) == unix.EAGAIN
 }
 
 func (l *launch) enterNew(t *thread) error {
@@ -59,6 +76,7 @@ func (s *slot) showMessage() error {
 	if err := unix.Mount(s.message.path, defaultMessagePath, "", unix.MS_BIND, ""); err != nil {
 		return err
 	}
+	s.message.shown = true
 	s.view.changed() // consumes the report of this mount
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // can set them.
 func (b *Sandbox) trySysctls() bool {
 	const harmless = "kernel.shm_rmid_forced"
-	return run(b.jobs, func(t *thread) error { return t.enterIPC(map[string]string{harmless: "1"}) }) == nil
+	return b.jobs.run(func(t *thread) error { return t.enterIPC(map[string]string{harmless: "1"}) }) == nil
 }
 
 // enterIPC moves the thread into a new ipc namespace with these kernel parameters.

@@ -21,15 +21,8 @@ type thread struct {
 	undo []func() error
 }
 
-// run makes a thread do the work and waits for it.
-func run(jobs chan<- *task, do func(*thread) error) error {
-	j := &task{do: do, done: make(chan error, 1)}
-	jobs <- j
-	return <-j.done
-}
-
 // startThreads starts the threads that work on jobs. If locked, they and their children cannot gain privileges.
-func (b *Sandbox) startThreads(jobs <-chan *task, locked bool) error {
+func (b *Sandbox) startThreads(jobs *taskQueue, locked bool) error {
 	for range threadCount() {
 		if err := b.startThread(jobs, locked); err != nil {
 			return err
@@ -38,7 +31,7 @@ func (b *Sandbox) startThreads(jobs <-chan *task, locked bool) error {
 	return nil
 }
 
-func (b *Sandbox) startThread(jobs <-chan *task, locked bool) error {
+func (b *Sandbox) startThread(jobs *taskQueue, locked bool) error {
 	ready := make(chan error, 1)
 	go func() {
 		goruntime.LockOSThread()
@@ -87,8 +80,9 @@ func dropInheritable() error {
 	return unix.Capset(&header, &data[0])
 }
 
-func (t *thread) work(jobs <-chan *task, locked bool) {
-	for j := range jobs {
+func (t *thread) work(jobs *taskQueue, locked bool) {
+	for {
+		j := jobs.take()
 		err := j.do(t)
 		back := t.undoAll()
 		j.done <- err
@@ -116,7 +110,7 @@ func (t *thread) undoAll() error {
 }
 
 // lockedThreads returns the jobs of threads that cannot gain privileges. It starts them at first use.
-func (b *Sandbox) lockedThreads() (chan<- *task, error) {
+func (b *Sandbox) lockedThreads() (*taskQueue, error) {
 	var err error
 	b.lockedOnce.Do(func() { err = b.startThreads(b.lockedJobs, true) })
 	return b.lockedJobs, err

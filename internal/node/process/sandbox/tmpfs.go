@@ -48,7 +48,7 @@ func (b *Sandbox) RemovePod(pod types.UID) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	return run(b.jobs, func(t *thread) error {
+	return b.jobs.run(func(t *thread) error {
 		if err := t.enter(t.sandbox.views.volumes); err != nil {
 			return err
 		}
