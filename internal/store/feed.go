@@ -27,7 +27,7 @@ type feed struct {
 	version string
 	// requested is the version for which progress was requested last.
 	requested uint64
-	open    map[*Subscription]struct{}
+	open      map[*Subscription]struct{}
 	// replaced is what only the history of the cache still has, and stop makes the cache list again.
 	replaced replaced
 	stop     func()
