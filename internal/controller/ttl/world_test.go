@@ -103,6 +103,10 @@ func (w *world) pod(job *batchv1.Job, name string, finalizers ...string) *corev1
 	if err != nil {
 		w.Fatal(err)
 	}
+	await.Until(w, "the garbage collector knows the pod", func() bool {
+		_, cached, err := w.Pods().Informer().GetStore().Get(pod)
+		return cached && err == nil
+	})
 	return pod
 }
 
