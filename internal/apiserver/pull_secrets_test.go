@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -14,16 +15,39 @@ import (
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Accounts are read from a cache, which must not be older than what the client has been told. Many clients at a time make
-// the cache late.
+// Accounts are read from a cache, which must not be older than what the client has been told.
 func TestAPodGetsThePullSecretsThatItsAccountHasNow(t *testing.T) {
 	r := start(t)
 	core := r.clientset(t).CoreV1()
-	var clients sync.WaitGroup
-	for i := range 16 {
+	ctx, cancel := context.WithCancel(t.Context())
+	var busy, clients sync.WaitGroup
+	// Without the wait, the cache is late about every other time: these take long to decode.
+	for i := range 4 {
+		busy.Go(func() { updateLarge(ctx, t, core, fmt.Sprint("large-", i)) })
+	}
+	for i := range 4 {
 		clients.Go(func() { updateAndCreate(t, core, fmt.Sprint("account-", i)) })
 	}
 	clients.Wait()
+	cancel()
+	busy.Wait()
+}
+
+// updateLarge updates an account with thousands of annotations until ctx ends.
+func updateLarge(ctx context.Context, t *testing.T, core corev1client.CoreV1Interface, name string) {
+	large := map[string]string{}
+	for i := range 5000 {
+		large[fmt.Sprint("key-", i)] = "value"
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: large}}
+	account, err := core.ServiceAccounts("default").Create(ctx, account, metav1.CreateOptions{})
+	for i := 0; err == nil; i++ {
+		account.Annotations["key-0"] = fmt.Sprint(i)
+		account, err = core.ServiceAccounts("default").Update(ctx, account, metav1.UpdateOptions{})
+	}
+	if ctx.Err() == nil {
+		t.Error(err)
+	}
 }
 
 func updateAndCreate(t *testing.T, core corev1client.CoreV1Interface, name string) {

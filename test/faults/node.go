@@ -17,13 +17,6 @@ var onTheNode = []fault{
 		tests: "./internal/node/lifecycle",
 	},
 	{
-		wrong: "A pod gets the pull secrets that its ServiceAccount had before.",
-		file:  "internal/apiserver/pull_secrets.go",
-		old:   "	s.serviceAccounts.AfterUpdate = func(obj runtime.Object, _ *metav1.UpdateOptions) { wait(obj) }\n",
-		new:   "",
-		tests: "./internal/apiserver -run ^TestAPodGetsThePullSecretsThatItsAccountHasNow$",
-	},
-	{
 		wrong: "Every user of an image gets the account that the first one had.",
 		file:  "internal/node/images/user.go",
 		old:   "asked := askedIDs{ptr.Deref(uid, -1), ptr.Deref(gid, -1)}",
