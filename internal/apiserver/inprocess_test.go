@@ -152,6 +152,8 @@ func TestInformersFollowTheStore(t *testing.T) {
 	ctx := t.Context()
 	pods := r.Client().Pods()
 	must[*corev1.Pod](t)(pods.Create(ctx, pod("before")))
+	// This list waits until the watch cache, from which informers are filled, has the pod.
+	must[*corev1.PodList](t)(r.clientset(t).CoreV1().Pods("default").List(ctx, metav1.ListOptions{}))
 	informer := pods.Informer()
 	if err := r.StartInformers(ctx); err != nil {
 		t.Fatal(err)
