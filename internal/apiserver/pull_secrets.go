@@ -33,12 +33,19 @@ func (s *Server) addPullSecrets(prepare func(context.Context, runtime.Object)) f
 // cacheServiceAccounts makes writes of ServiceAccounts wait until the cache has them, so that addPullSecrets can read from the
 // cache: accounts are written seldom, and pods are created by the thousand.
 func (s *Server) cacheServiceAccounts() {
-	wait := func(obj runtime.Object) {
-		account := obj.(*corev1.ServiceAccount)
-		// An error means that the cache is late by seconds. The account was written all the same.
-		_, _ = s.serviceAccounts.Get(genericapirequest.WithNamespace(s.stopping, account.Namespace), account.Name,
-			&metav1.GetOptions{ResourceVersion: account.ResourceVersion})
+	s.serviceAccounts.AfterCreate = func(obj runtime.Object, _ *metav1.CreateOptions) { s.awaitCached(obj) }
+	s.serviceAccounts.AfterUpdate = func(obj runtime.Object, _ *metav1.UpdateOptions) { s.awaitCached(obj) }
+	deleted := s.serviceAccounts.AfterDelete
+	s.serviceAccounts.AfterDelete = func(obj runtime.Object, options *metav1.DeleteOptions) {
+		s.awaitCached(obj)
+		deleted(obj, options)
 	}
-	s.serviceAccounts.AfterCreate = func(obj runtime.Object, _ *metav1.CreateOptions) { wait(obj) }
-	s.serviceAccounts.AfterUpdate = func(obj runtime.Object, _ *metav1.UpdateOptions) { wait(obj) }
+}
+
+// awaitCached waits until the cache has the version of an account that was written, or its deletion.
+func (s *Server) awaitCached(obj runtime.Object) {
+	account := obj.(*corev1.ServiceAccount)
+	// An error means that there is none any more, or that the cache is late by seconds. The account was written all the same.
+	_, _ = s.serviceAccounts.Get(genericapirequest.WithNamespace(s.stopping, account.Namespace), account.Name,
+		&metav1.GetOptions{ResourceVersion: account.ResourceVersion})
 }

@@ -67,8 +67,26 @@ func updateAndCreate(t *testing.T, core corev1client.CoreV1Interface, name strin
 			t.Errorf("pod %s has pull secrets %v, want %s", made.Name, got, newest)
 		}
 	}
+	if err == nil {
+		err = core.ServiceAccounts("default").Delete(t.Context(), name, metav1.DeleteOptions{})
+	}
+	if err == nil {
+		wantNoSecrets(t, core, name)
+	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// wantNoSecrets creates a pod with an account that does not exist.
+func wantNoSecrets(t *testing.T, core corev1client.CoreV1Interface, account string) {
+	made, err := core.Pods("default").Create(t.Context(), imagePod(account+"-deleted", account), metav1.CreateOptions{})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if got := made.Spec.ImagePullSecrets; len(got) != 0 {
+		t.Errorf("pod %s has pull secrets %v of an account that was deleted", made.Name, got)
 	}
 }
 

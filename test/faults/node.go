@@ -31,6 +31,20 @@ var onTheNode = []fault{
 		tests: messageFiles,
 	},
 	{
+		wrong: "What is written to a termination message file after its container has ended is the message of the next one.",
+		file:  "internal/node/process/sandbox/slotview.go",
+		old:   "isIdle(defaultMessagePath) && s.message.isUnchanged()",
+		new:   "isIdle(defaultMessagePath)",
+		tests: messageFiles,
+	},
+	{
+		wrong: "A container without a termination message file has the message in that of a former one.",
+		file:  "internal/node/process/sandbox/launch.go",
+		old:   "	l.slot.dropMessage()\n",
+		new:   "",
+		tests: messageFiles,
+	},
+	{
 		wrong: "What one container did to its termination message file is there for the next one.",
 		file:  "internal/node/process/sandbox/message.go",
 		old:   "return now == m.made",

@@ -92,20 +92,52 @@ func TestATerminationMessageFileThatWasChangedServesNoOtherContainer(t *testing.
 // A container can pass a descriptor to a process outside of it, which may then open the file again.
 func TestATerminationMessageFileThatAProcessHoldsServesNoOtherContainer(t *testing.T) {
 	m := messageMachine(t)
-	gate := filepath.Join(t.TempDir(), "gate")
-	former := m.messenger(nil, "until [ -e "+gate+" ]; do sleep 0.01; done")
-	s := m.start(former)
-	await.Until(t, "the container runs", func() bool { _, err := os.Stat(former.LogPath); return err == nil })
-	held, err := unix.Open("/proc/"+strconv.Itoa(s.PID)+"/root/dev/termination-log", unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	former, held := m.formerAndItsFile(unix.O_PATH)
 	defer unix.Close(held)
-	if err := os.WriteFile(gate, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	m.wait(former.ID)
 	if file := m.nextMessage(nil); file == m.output(former) {
 		t.Errorf("the next container has the same file, %s", file)
 	}
+}
+
+func TestATerminationMessageFileThatAProcessHeldAfterItsContainerServesNoOther(t *testing.T) {
+	m := messageMachine(t)
+	_, held := m.formerAndItsFile(unix.O_RDWR)
+	if _, err := unix.Write(held, []byte("forged")); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(held)
+	if s := m.run(m.messenger(nil, "true")); s.TerminationMessage != "" {
+		t.Errorf("the next container has the message %q", s.TerminationMessage)
+	}
+}
+
+func TestAContainerWithoutATerminationMessageFileHasNoMessage(t *testing.T) {
+	m := messageMachine(t)
+	_, held := m.formerAndItsFile(unix.O_RDWR)
+	defer unix.Close(held)
+	if _, err := unix.Write(held, []byte("forged")); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.run(m.container("true")); s.TerminationMessage != "" {
+		t.Errorf("it has the message %q", s.TerminationMessage)
+	}
+}
+
+// formerAndItsFile runs a container that leaves its termination message file alone, and returns a descriptor of the file that
+// was opened from outside.
+func (m *machine) formerAndItsFile(flags int) (former runtime.Container, held int) {
+	m.t.Helper()
+	gate := filepath.Join(m.t.TempDir(), "gate")
+	former = m.messenger(nil, "until [ -e "+gate+" ]; do sleep 0.01; done")
+	s := m.start(former)
+	await.Until(m.t, "the container runs", func() bool { _, err := os.Stat(former.LogPath); return err == nil })
+	held, err := unix.Open("/proc/"+strconv.Itoa(s.PID)+"/root/dev/termination-log", flags|unix.O_CLOEXEC, 0)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(gate, nil, 0o644); err != nil {
+		m.t.Fatal(err)
+	}
+	m.wait(former.ID)
+	return former, held
 }

@@ -42,8 +42,8 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	}
 	jobs := b.jobs
 	if c.NoNewPrivileges && c.Root == nil {
-		var err error
-		if jobs, err = b.lockedThreads(); err != nil {
+		jobs = b.lockedJobs
+		if err := b.startLocked(); err != nil {
 			return nil, err
 		}
 	}
@@ -111,10 +111,8 @@ func (l *launch) prepare() (err error) {
 			return err
 		}
 	}
-	if l.container.TerminationMessagePath != "" && !l.inheritsMessage() {
-		if err = l.sandbox.newMessage(l.slot, l.owner()); err != nil {
-			return fmt.Errorf("make the termination message file: %w", err)
-		}
+	if err = l.makeMessage(); err != nil {
+		return fmt.Errorf("make the termination message file: %w", err)
 	}
 	if l.slot.leaf != nil {
 		if err = l.slot.leaf.limit(l.sandbox.unified, l.limits); err != nil {
@@ -123,6 +121,18 @@ func (l *launch) prepare() (err error) {
 	}
 	l.legacy, err = l.sandbox.legacy.newCgroups(l.slot.name, l.limits, l.container.Root != nil)
 	return err
+}
+
+// makeMessage makes the termination message file, unless that of a former container will do.
+func (l *launch) makeMessage() error {
+	if l.inheritsMessage() {
+		return nil
+	}
+	l.slot.dropMessage()
+	if l.container.TerminationMessagePath == "" {
+		return nil
+	}
+	return l.sandbox.newMessage(l.slot, l.owner())
 }
 
 // inheritsMessage reports whether the termination message file that a former container has left in the slot can be this one's.

@@ -59,8 +59,8 @@ func clearSlots(stateDir string) error {
 	return dir.Remove(slotsName)
 }
 
-// newMessage makes the file for an attempt in a slot, and drops the one that a former attempt has left. It belongs to user;
-// nil is the user of this process.
+// newMessage makes the file for an attempt in a slot, instead of the one that it has. It belongs to user; nil is the user of
+// this process.
 func (b *Sandbox) newMessage(s *slot, user *runtime.User) error {
 	s.dropMessage()
 	s.attempts++

@@ -59,8 +59,8 @@ type Sandbox struct {
 	null      *os.File
 
 	jobs, lockedJobs *taskQueue
-	// lockedOnce starts the threads for containers that may not gain privileges.
-	lockedOnce sync.Once
+	// startLocked starts, at its first call, the threads for containers that may not gain privileges. All calls return its error.
+	startLocked func() error
 
 	tmpfsMu sync.Mutex
 	tmpfs   map[types.UID][]string
@@ -79,6 +79,7 @@ func Open(config Config) (*Sandbox, error) {
 		lockedJobs: newTaskQueue(),
 		tmpfs:      map[types.UID][]string{},
 	}
+	b.startLocked = sync.OnceValue(func() error { return b.startThreads(b.lockedJobs, true) })
 	if err := b.openCgroups(); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,8 @@ func (l *launch) enterSlot(t *thread) error {
 		return err
 	}
 	if s.message.shown {
-		if isIdle(defaultMessagePath) {
+		// In this order: what still holds the file could change it after a look at it.
+		if isIdle(defaultMessagePath) && s.message.isUnchanged() {
 			return nil
 		}
 		if err := l.sandbox.newMessage(s, l.owner()); err != nil {

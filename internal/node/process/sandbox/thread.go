@@ -108,10 +108,3 @@ func (t *thread) undoAll() error {
 	}
 	return errors.Join(failed...)
 }
-
-// lockedThreads returns the jobs of threads that cannot gain privileges. It starts them at first use.
-func (b *Sandbox) lockedThreads() (*taskQueue, error) {
-	var err error
-	b.lockedOnce.Do(func() { err = b.startThreads(b.lockedJobs, true) })
-	return b.lockedJobs, err
-}
