@@ -29,7 +29,8 @@ const MaxPodCreateDeletePerSync = 50
 // stopTime is how long the last writes may take. The pod's grace period is 30 s, in which the lease has to be released as well.
 const stopTime = 20 * time.Second
 
-// readyPoll is how often a starting process looks whether its caches have synced.
+// readyPoll is how often a starting process looks whether its caches have synced. It has to look, as a kind that the API server
+// does not serve counts as synced until it does.
 const readyPoll = 100 * time.Millisecond
 
 // Options are the settings of Run.

@@ -26,6 +26,7 @@ func (b *bench) loads() []load {
 		{"pods that end at once", b.clusterPods, 100, 0, b.runs},
 		{"pods of 0.3 s", b.clusterPods / 2, 50, 300 * time.Millisecond, b.runs},
 		{"a large Job", b.clusterLarge, min(b.clusterLarge, 500), 0, 1},
+		{"a large Job", b.clusterLarge, min(b.clusterLarge, 1000), 0, 1},
 	}
 }
 

@@ -174,7 +174,8 @@ func (h *Host) claim(c *runtime.Container) (e *entry, isNew bool, err error) {
 	return e, true, nil
 }
 
-// launch attempts to start c. The attempt is in the journal before the process exists, so that it never runs twice.
+// launch attempts to start c, and returns nil if that failed. The attempt is in the journal before the process exists, so that
+// it never runs twice.
 func (h *Host) launch(e *entry, c *runtime.Container) (p *sandbox.Process) {
 	defer close(e.decided)
 	err := h.journal.started(e.status)

@@ -3,7 +3,7 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -93,10 +93,7 @@ func (s *slot) dropMessage() {
 
 // isFor reports whether the file was made for user.
 func (m *message) isFor(user *runtime.User) bool {
-	if m == nil || m.owner == nil || user == nil {
-		return m != nil && m.owner == user
-	}
-	return m.owner.UID == user.UID && m.owner.GID == user.GID && slices.Equal(m.owner.Groups, user.Groups)
+	return m != nil && reflect.DeepEqual(m.owner, user)
 }
 
 // isUnchanged reports whether the file has at most been read.

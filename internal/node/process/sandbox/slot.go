@@ -84,8 +84,8 @@ func (b *Sandbox) giveBack(s *slot, clean bool) {
 	}
 }
 
-// keepsMessage reports whether the termination message file can serve the next container: it is in its place, unchanged, and
-// a cgroup ensures that no process of this container is left.
+// keepsMessage reports whether the termination message file may serve the next container: it is in its place, unchanged, and
+// a cgroup ensures that no process of this container is left. What a container has written is dropped here, as it takes room.
 func (s *slot) keepsMessage() bool {
 	return s.view != nil && s.leaf != nil && s.message != nil && s.message.shown && s.message.isUnchanged()
 }
