@@ -13,6 +13,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
@@ -34,6 +35,7 @@ var published = runtime.SchemeBuilder{
 	coordinationv1.AddToScheme,
 	nodev1.AddToScheme,
 	policyv1.AddToScheme,
+	storagev1.AddToScheme,
 	authenticationv1.AddToScheme,
 	authorizationv1.AddToScheme,
 	stintv1.AddToScheme,

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -42,6 +43,9 @@ type Interface interface {
 	ConfigMaps() Resource[*corev1.ConfigMap]
 	Secrets() Resource[*corev1.Secret]
 	Leases() Resource[*coordinationv1.Lease]
+	PersistentVolumes() Resource[*corev1.PersistentVolume]
+	PersistentVolumeClaims() Resource[*corev1.PersistentVolumeClaim]
+	StorageClasses() Resource[*storagev1.StorageClass]
 	// Kinds lists every kind that can be an owner or a dependent, for controllers that treat all kinds alike.
 	Kinds() []Kind
 	// Events is the sink of an event broadcaster (client-go's record package).

@@ -16,6 +16,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -126,6 +127,21 @@ func (c *Client) Secrets() client.Resource[*corev1.Secret] {
 // Leases implements client.Interface.
 func (c *Client) Leases() client.Resource[*coordinationv1.Lease] {
 	return of[*coordinationv1.Lease](c, coordinationv1.GroupName, "leases")
+}
+
+// PersistentVolumes implements client.Interface.
+func (c *Client) PersistentVolumes() client.Resource[*corev1.PersistentVolume] {
+	return of[*corev1.PersistentVolume](c, "", "persistentvolumes")
+}
+
+// PersistentVolumeClaims implements client.Interface.
+func (c *Client) PersistentVolumeClaims() client.Resource[*corev1.PersistentVolumeClaim] {
+	return of[*corev1.PersistentVolumeClaim](c, "", "persistentvolumeclaims")
+}
+
+// StorageClasses implements client.Interface.
+func (c *Client) StorageClasses() client.Resource[*storagev1.StorageClass] {
+	return of[*storagev1.StorageClass](c, storagev1.GroupName, "storageclasses")
 }
 
 // Kinds implements client.Interface. Events are left out, because they expire.

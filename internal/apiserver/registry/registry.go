@@ -4,12 +4,14 @@
 // Kinds with many rules have their own packages; the others are files of this package. Imports go in one direction:
 //
 //	kinds, check  ◄─  pod  ◄─  job  ◄─  cronjob  ◄─  scheduledjob  ◄─  registry
+//	                   └──────────  persistentvolume  ◄───────────────┘
 package registry
 
 import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/cronjob"
 	"github.com/stint-dev/stint/internal/apiserver/registry/job"
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/persistentvolume"
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
 )
@@ -31,5 +33,8 @@ func All(o pod.Options) []kinds.Resource {
 		Event(),
 		Lease(),
 		RuntimeClass(o),
+		persistentvolume.Volume(o),
+		persistentvolume.Claim(o),
+		persistentvolume.Class(),
 	}
 }
