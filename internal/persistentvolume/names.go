@@ -1,0 +1,11 @@
+package persistentvolume
+
+const (
+	// LocalClass is the StorageClass that always exists, and Provisioner what serves its claims.
+	LocalClass  = "local"
+	Provisioner = "stint.dev/local"
+	// LocalVolumeFinalizer keeps a provisioned volume until its directory is removed, or is to be retained.
+	LocalVolumeFinalizer = "stint.dev/local-volume"
+	// ProvisionedByAnnotation of a volume names what has provisioned it.
+	ProvisionedByAnnotation = "pv.kubernetes.io/provisioned-by"
+)
