@@ -82,12 +82,14 @@ func (d Dir) Remove(ctx context.Context, volume string) error {
 	if err := dir.Rename(volume, removed); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	var notEmptied error
 	if d.empty != nil {
-		if err := d.empty(ctx, d.Path(removed)); err != nil {
-			return err
-		}
+		notEmptied = d.empty(ctx, d.Path(removed))
 	}
-	return dir.Remove(removed)
+	if err := dir.Remove(removed); err != nil {
+		return errors.Join(err, notEmptied)
+	}
+	return nil
 }
 
 func checkName(volume string) error {

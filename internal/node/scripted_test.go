@@ -162,6 +162,8 @@ func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
 	return nil
 }
 
+func (r *scripted) RemoveVolume(context.Context, string) error { return nil }
+
 func (r *scripted) ShareVolume(context.Context, string, uint32) error { return nil }
 
 func (r *scripted) RemovePod(_ context.Context, uid types.UID, _ string) error {

@@ -153,6 +153,12 @@ func (r *Runtime) RemovePod(ctx context.Context, uid types.UID, dir string) erro
 	return err
 }
 
+// RemoveVolume implements runtime.Runtime.
+func (r *Runtime) RemoveVolume(ctx context.Context, dir string) error {
+	_, err := r.call(ctx, wire.Request{Op: wire.OpRemoveVolume, Dir: dir})
+	return err
+}
+
 // ShareVolume implements runtime.Runtime.
 func (r *Runtime) ShareVolume(ctx context.Context, dir string, group uint32) error {
 	_, err := r.call(ctx, wire.Request{Op: wire.OpShare, Dir: dir, Group: group})

@@ -255,6 +255,9 @@ type Runtime interface {
 	// written to volumes, as far as this user may not remove it. Dir is the directory of these volumes.
 	RemovePod(ctx context.Context, uid types.UID, dir string) error
 
+	// RemoveVolume removes a directory with all that containers have written there, as far as this user may not remove it.
+	RemoveVolume(ctx context.Context, dir string) error
+
 	// ShareVolume gives a directory of a pod's volume, and all in it, to a group as containers with a Root call it.
 	ShareVolume(ctx context.Context, dir string, group uint32) error
 

@@ -157,6 +157,8 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 		err = h.forget(r.IDs)
 	case wire.OpRemovePod:
 		err = h.removePod(r.PodUID, r.Dir)
+	case wire.OpRemoveVolume:
+		err = h.removeVolume(r.Dir)
 	case wire.OpShare:
 		err = beneath.SetGroup(r.Dir, r.Group)
 	case wire.OpMeasure:

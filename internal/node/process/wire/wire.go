@@ -65,13 +65,14 @@ type Op string
 
 // The operations are the methods of runtime.Runtime.
 const (
-	OpStart     Op = "start"
-	OpStop      Op = "stop"
-	OpList      Op = "list"
-	OpForget    Op = "forget"
-	OpRemovePod Op = "removePod"
-	OpShare     Op = "shareVolume"
-	OpMeasure   Op = "measure"
+	OpStart        Op = "start"
+	OpStop         Op = "stop"
+	OpList         Op = "list"
+	OpForget       Op = "forget"
+	OpRemovePod    Op = "removePod"
+	OpRemoveVolume Op = "removeVolume"
+	OpShare        Op = "shareVolume"
+	OpMeasure      Op = "measure"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
@@ -82,7 +83,8 @@ type Request struct {
 	IDs       []runtime.ID
 	Grace     time.Duration
 	PodUID    types.UID
-	// Dir is the directory of the pod's volumes (OpRemovePod), or one in a volume that is given to Group (OpShare).
+	// Dir is the directory of the pod's volumes (OpRemovePod), of a volume (OpRemoveVolume), or one in a volume that is given
+	// to Group (OpShare).
 	Dir   string
 	Group uint32
 	// Dirs are the directories to measure (OpMeasure).
