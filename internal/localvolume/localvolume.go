@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
+	storage "k8s.io/component-helpers/storage/volume"
 
 	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/persistentvolume"
@@ -41,7 +42,7 @@ func Of(dataDir string, empty func(ctx context.Context, dir string) error) Dir {
 
 // IsLocal reports whether the volume was provisioned here.
 func IsLocal(pv *corev1.PersistentVolume) bool {
-	return pv.Annotations[persistentvolume.ProvisionedByAnnotation] == persistentvolume.Provisioner && pv.Spec.Local != nil
+	return pv.Annotations[storage.AnnDynamicallyProvisioned] == persistentvolume.Provisioner && pv.Spec.Local != nil
 }
 
 // Path returns the directory of a volume.

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	storage "k8s.io/component-helpers/storage/volume"
 
 	"github.com/stint-dev/stint/internal/localvolume"
 	"github.com/stint-dev/stint/internal/persistentvolume"
@@ -175,7 +176,7 @@ func TestAVolumeThatIsPartlyRemovedGoes(t *testing.T) {
 
 func TestOnlyProvisionedVolumesAreLocal(t *testing.T) {
 	by := func(provisioner string) metav1.ObjectMeta {
-		return metav1.ObjectMeta{Annotations: map[string]string{persistentvolume.ProvisionedByAnnotation: provisioner}}
+		return metav1.ObjectMeta{Annotations: map[string]string{storage.AnnDynamicallyProvisioned: provisioner}}
 	}
 	local := corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/d"}}}
 	path := corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/d"}}}

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -164,7 +165,7 @@ func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
 
 func (r *scripted) RemoveVolume(context.Context, string) error { return nil }
 
-func (r *scripted) ShareVolume(context.Context, string, uint32) error { return nil }
+func (r *scripted) ShareVolume(context.Context, string, beneath.Share) error { return nil }
 
 func (r *scripted) RemovePod(_ context.Context, uid types.UID, _ string) error {
 	r.mu.Lock()

@@ -6,6 +6,4 @@ const (
 	Provisioner = "stint.dev/local"
 	// LocalVolumeFinalizer keeps a provisioned volume until its directory is removed, or is to be retained.
 	LocalVolumeFinalizer = "stint.dev/local-volume"
-	// ProvisionedByAnnotation of a volume names what has provisioned it.
-	ProvisionedByAnnotation = "pv.kubernetes.io/provisioned-by"
 )

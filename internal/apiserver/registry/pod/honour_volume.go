@@ -15,7 +15,7 @@ import (
 )
 
 // nodeVolumes are the kinds of volumes that the node supports, by the names of their fields.
-var nodeVolumes = []string{"emptyDir", "hostPath", "configMap", "secret", "downwardAPI", "projected"}
+var nodeVolumes = []string{"emptyDir", "hostPath", "configMap", "secret", "downwardAPI", "projected", "persistentVolumeClaim", "ephemeral"}
 
 const (
 	noOwners = "files of volumes belong to the pod's user or group, not to one each: remove it"

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -71,7 +72,7 @@ const (
 	OpForget       Op = "forget"
 	OpRemovePod    Op = "removePod"
 	OpRemoveVolume Op = "removeVolume"
-	OpShare        Op = "shareVolume"
+	OpShare        Op = "share"
 	OpMeasure      Op = "measure"
 )
 
@@ -83,10 +84,10 @@ type Request struct {
 	IDs       []runtime.ID
 	Grace     time.Duration
 	PodUID    types.UID
-	// Dir is the directory of the pod's volumes (OpRemovePod), of a volume (OpRemoveVolume), or one in a volume that is given
-	// to Group (OpShare).
+	// Dir is the directory of the pod's volumes (OpRemovePod), of a volume (OpRemoveVolume), or one in a volume that is
+	// shared (OpShare).
 	Dir   string
-	Group uint32
+	Share beneath.Share
 	// Dirs are the directories to measure (OpMeasure).
 	Dirs []string
 }
