@@ -28,6 +28,8 @@ import (
 type scripted struct {
 	info   runtime.Info
 	events chan runtime.Status
+	// starting, unless nil, is called before a container is started.
+	starting func(runtime.Container)
 
 	mu       sync.Mutex
 	attempts map[runtime.ID]*runtime.Status
@@ -59,6 +61,9 @@ func newScripted() *scripted {
 func (r *scripted) Info() runtime.Info { return r.info }
 
 func (r *scripted) Start(_ context.Context, c runtime.Container) (runtime.Status, error) {
+	if r.starting != nil {
+		r.starting(c)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s, ok := r.attempts[c.ID]; ok {
