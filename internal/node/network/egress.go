@@ -1,0 +1,143 @@
+package network
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxConnections bounds the connections that leave the network at a time, so that a pod cannot take all descriptors of
+// this process. Further ones wait.
+const maxConnections = 4096
+
+// egress takes the TCP connections that pods make to what is not in their network, and makes them anew from the machine.
+type egress struct {
+	gateway  netip.Addr
+	listener *net.TCPListener
+	ctx      context.Context
+	cancel   context.CancelFunc
+	free     chan struct{}
+	open     sync.WaitGroup
+}
+
+// newEgress listens in the network namespace of the calling thread.
+func newEgress(gateway netip.Addr) (*egress, error) {
+	listener, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: gateway.AsSlice(), Port: egressPort})
+	if err != nil {
+		return nil, err
+	}
+	e := &egress{gateway: gateway, listener: listener, free: make(chan struct{}, maxConnections)}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	return e, nil
+}
+
+func (e *egress) start() { e.open.Go(e.accept) }
+
+func (e *egress) accept() {
+	for e.ctx.Err() == nil {
+		select {
+		case e.free <- struct{}{}:
+		case <-e.ctx.Done():
+			return
+		}
+		conn, err := e.listener.AcceptTCP()
+		if err != nil {
+			<-e.free
+			e.rest()
+			continue
+		}
+		e.open.Go(func() {
+			e.pass(conn)
+			<-e.free
+		})
+	}
+}
+
+// rest waits a little where accepting has failed, which is when descriptors are short.
+func (e *egress) rest() {
+	select {
+	case <-e.ctx.Done():
+	case <-time.After(10 * time.Millisecond):
+	}
+}
+
+// pass connects a pod with what it wants to reach. If that is not possible, it resets the connection.
+func (e *egress) pass(pod *net.TCPConn) {
+	defer pod.Close()
+	to, err := originalTarget(pod)
+	if err != nil {
+		return
+	}
+	far, err := new(net.Dialer).DialContext(e.ctx, "tcp4", e.onMachine(to).String())
+	if err != nil {
+		_ = pod.SetLinger(0)
+		return
+	}
+	defer far.Close()
+	stop := context.AfterFunc(e.ctx, func() {
+		pod.Close()
+		far.Close()
+	})
+	defer stop()
+	join(pod, far.(*net.TCPConn))
+}
+
+// onMachine is the address by which the machine knows a target: the gateway is its loopback address.
+func (e *egress) onMachine(to netip.AddrPort) netip.AddrPort {
+	if to.Addr() == e.gateway {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), to.Port())
+	}
+	return to
+}
+
+// join passes on what either side sends, and its end, until both have ended.
+func join(a, b *net.TCPConn) {
+	var there sync.WaitGroup
+	there.Go(func() { send(a, b) })
+	send(b, a)
+	there.Wait()
+}
+
+// send copies without a buffer of this process: the kernel moves the bytes.
+func send(from, to *net.TCPConn) {
+	if _, err := io.Copy(to, from); err != nil {
+		// A reset is passed on as one.
+		_ = to.SetLinger(0)
+		to.Close()
+		from.Close()
+		return
+	}
+	_ = to.CloseWrite()
+}
+
+// originalTarget is where a connection was going before the rules have led it here.
+func originalTarget(conn *net.TCPConn) (to netip.AddrPort, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return to, err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		// The value is a struct sockaddr_in, which has the size of the address in a struct ipv6_mreq.
+		var value *unix.IPv6Mreq
+		if value, failed = unix.GetsockoptIPv6Mreq(int(fd), unix.IPPROTO_IP, unix.SO_ORIGINAL_DST); failed == nil {
+			raw := value.Multiaddr
+			to = netip.AddrPortFrom(netip.AddrFrom4([4]byte(raw[4:8])), uint16(raw[2])<<8|uint16(raw[3]))
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	return to, err
+}
+
+func (e *egress) close() {
+	e.cancel()
+	e.listener.Close()
+	e.open.Wait()
+}

@@ -1,0 +1,134 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Network is the network of all pods.
+type Network struct {
+	pods     netip.Prefix
+	gateway  netip.Addr
+	settings settings
+	ns       *os.File
+	links    *netlink.Handle
+	rules    *rules
+	egress   *egress
+}
+
+// Config is how a network is made.
+type Config struct {
+	// Pods is the range of their addresses.
+	Pods netip.Prefix
+	// Groups is how many group ids the user namespace of this process has; 0 is all.
+	Groups uint32
+}
+
+// Open makes a network without pods.
+func Open(config Config) (_ *Network, err error) {
+	n := &Network{pods: config.Pods.Masked(), gateway: Gateway(config.Pods), settings: podSettings(groupsOf(config))}
+	defer func() {
+		if err != nil {
+			n.Close()
+		}
+	}()
+	n.ns, err = newNamespace(n.setUp)
+	if err != nil {
+		return nil, fmt.Errorf("make a network for pods: %w", err)
+	}
+	n.egress.start()
+	return n, nil
+}
+
+// maxGroups is one more than the largest group that ping_group_range can have.
+const maxGroups = 1<<31 - 1
+
+func groupsOf(config Config) uint32 {
+	if config.Groups == 0 || config.Groups > maxGroups {
+		return maxGroups
+	}
+	return config.Groups
+}
+
+// setUp runs in the namespace. The gateway's address is on the loopback interface, as the links to pods need none.
+func (n *Network) setUp() (err error) {
+	if err := routerSettings.write(); err != nil {
+		return err
+	}
+	if n.links, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
+		return err
+	}
+	if err := n.links.LinkSetUp(loopback); err != nil {
+		return err
+	}
+	if err := n.links.AddrAdd(loopback, &netlink.Addr{IPNet: host(n.gateway)}); err != nil {
+		return err
+	}
+	// Without a route, the rules would not see what is sent there. Where it leads does not matter: no packet goes there.
+	if err := n.links.RouteAdd(&netlink.Route{LinkIndex: loopback.Index, Scope: netlink.SCOPE_LINK, Dst: all, Src: n.gateway.AsSlice()}); err != nil {
+		return err
+	}
+	if n.rules, err = newRules(n.pods); err != nil {
+		return fmt.Errorf("nftables: %w", err)
+	}
+	n.egress, err = newEgress(n.gateway)
+	return err
+}
+
+// all has every address.
+var all = &net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)}
+
+// SetServices replaces the addresses that stand for others.
+func (n *Network) SetServices(s Services) error { return n.rules.set(s) }
+
+// Dial connects to an address of a pod or a Service.
+func (n *Network) Dial(ctx context.Context, protocol string, to netip.AddrPort) (conn net.Conn, err error) {
+	err = inside(n.ns, func() (err error) {
+		conn, err = new(net.Dialer).DialContext(ctx, protocol, to.String())
+		return err
+	})
+	return conn, err
+}
+
+// Close ends the network. Pods that are still there can reach nothing any more.
+func (n *Network) Close() {
+	if n.egress != nil {
+		n.egress.close()
+	}
+	if n.rules != nil {
+		n.rules.close()
+	}
+	if n.links != nil {
+		n.links.Close()
+	}
+	if n.ns != nil {
+		n.ns.Close()
+	}
+}
+
+// OfMachine lists the networks that the machine has routes to.
+func OfMachine() ([]netip.Prefix, error) {
+	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
+		return nil, fmt.Errorf("list the machine's routes: %w", err)
+	}
+	var all []netip.Prefix
+	for _, r := range routes {
+		if r.Dst == nil {
+			continue
+		}
+		addr, ok := netip.AddrFromSlice(r.Dst.IP)
+		bits, _ := r.Dst.Mask.Size()
+		if ok {
+			all = append(all, netip.PrefixFrom(addr.Unmap(), bits))
+		}
+	}
+	return all, nil
+}
