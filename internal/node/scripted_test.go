@@ -170,6 +170,8 @@ func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
 
 func (r *scripted) RemoveVolume(context.Context, string) error { return nil }
 
+func (r *scripted) SetServices(context.Context, runtime.Services) error { return nil }
+
 func (r *scripted) ShareVolume(context.Context, string, beneath.Share) error { return nil }
 
 func (r *scripted) RemovePod(_ context.Context, uid types.UID, _ string) error {

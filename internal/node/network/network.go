@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // Network is the network of all pods.
@@ -86,7 +87,7 @@ func (n *Network) setUp() (err error) {
 var all = &net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)}
 
 // SetServices replaces the addresses that stand for others.
-func (n *Network) SetServices(s Services) error { return n.rules.set(s) }
+func (n *Network) SetServices(s runtime.Services) error { return n.rules.set(s) }
 
 // Dial connects to an address of a pod or a Service.
 func (n *Network) Dial(ctx context.Context, protocol string, to netip.AddrPort) (conn net.Conn, err error) {
@@ -113,22 +114,18 @@ func (n *Network) Close() {
 	}
 }
 
-// OfMachine lists the networks that the machine has routes to.
-func OfMachine() ([]netip.Prefix, error) {
-	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
-	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
-		return nil, fmt.Errorf("list the machine's routes: %w", err)
-	}
+// OfMachine lists the networks that the machine has routes to, and its DNS servers. What it cannot find out it leaves out.
+func OfMachine() []netip.Prefix {
 	var all []netip.Prefix
+	routes, _ := netlink.RouteList(nil, netlink.FAMILY_V4)
 	for _, r := range routes {
 		if r.Dst == nil {
 			continue
 		}
-		addr, ok := netip.AddrFromSlice(r.Dst.IP)
-		bits, _ := r.Dst.Mask.Size()
-		if ok {
-			all = append(all, netip.PrefixFrom(addr.Unmap(), bits))
+		if addr, ok := netip.AddrFromSlice(r.Dst.IP.To4()); ok {
+			bits, _ := r.Dst.Mask.Size()
+			all = append(all, netip.PrefixFrom(addr, bits))
 		}
 	}
-	return all, nil
+	return all
 }

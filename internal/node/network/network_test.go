@@ -15,6 +15,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/userns"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/unprivileged"
@@ -207,8 +208,8 @@ func TestAServiceLeadsToItsBackends(t *testing.T) {
 	a, b, c := attach(t, n, 2), attach(t, n, 3), attach(t, n, 4)
 	serve(t, a, 8080, "a")
 	serve(t, b, 8081, "b")
-	port := func(last byte, backends ...string) ServicePort {
-		p := ServicePort{Protocol: TCP, Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 96, 0, last}), 80)}
+	port := func(last byte, backends ...string) runtime.ServicePort {
+		p := runtime.ServicePort{Protocol: runtime.TCP, Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 96, 0, last}), 80)}
 		for _, b := range backends {
 			p.Backends = append(p.Backends, netip.MustParseAddrPort(b))
 		}
@@ -216,9 +217,9 @@ func TestAServiceLeadsToItsBackends(t *testing.T) {
 	}
 	balanced, sticky := port(1, "10.244.0.2:8080", "10.244.0.3:8081"), port(2, "10.244.0.2:8080", "10.244.0.3:8081")
 	sticky.Sticky = true
-	services := Services{
+	services := runtime.Services{
 		Range: netip.MustParsePrefix("10.96.0.0/16"),
-		Ports: []ServicePort{balanced, sticky, port(3), port(4, "10.244.0.2:8080")},
+		Ports: []runtime.ServicePort{balanced, sticky, port(3), port(4, "10.244.0.2:8080")},
 	}
 	if err := n.SetServices(services); err != nil {
 		t.Fatal(err)
@@ -255,7 +256,7 @@ func TestAServiceLeadsToItsBackends(t *testing.T) {
 	}
 	conn.Close()
 
-	services.Ports = []ServicePort{port(1, "10.244.0.3:8081")}
+	services.Ports = []runtime.ServicePort{port(1, "10.244.0.3:8081")}
 	if err := n.SetServices(services); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/google/nftables/binaryutil"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // egressPort is where the network of all pods accepts the connections that leave it.
@@ -125,7 +127,7 @@ func (r *rules) rule(chain *nftables.Chain, parts ...exprs) {
 }
 
 // set replaces the rules for Services in one step. Connections that exist stay where they are.
-func (r *rules) set(s Services) error {
+func (r *rules) set(s runtime.Services) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, set := range []*nftables.Set{r.services, r.ranges, r.selves} {
@@ -144,7 +146,7 @@ func (r *rules) set(s Services) error {
 	return err
 }
 
-func (r *rules) add(s Services) error {
+func (r *rules) add(s runtime.Services) error {
 	var services []nftables.SetElement
 	selves := map[netip.Addr]bool{}
 	for i, port := range s.Ports {
@@ -184,7 +186,7 @@ func (r *rules) addElements(set *nftables.Set, elements []nftables.SetElement) e
 }
 
 // addBalancer adds the chain that leads the connections of a port to its backends.
-func (r *rules) addBalancer(name string, port ServicePort) (*nftables.Chain, error) {
+func (r *rules) addBalancer(name string, port runtime.ServicePort) (*nftables.Chain, error) {
 	chain := r.conn.AddChain(&nftables.Chain{Table: r.table, Name: name})
 	r.balancer = append(r.balancer, chain)
 	backends := &nftables.Set{
@@ -209,7 +211,7 @@ func (r *rules) addBalancer(name string, port ServicePort) (*nftables.Chain, err
 }
 
 // choose loads the number of a backend.
-func choose(port ServicePort) exprs {
+func choose(port runtime.ServicePort) exprs {
 	count := uint32(len(port.Backends))
 	if !port.Sticky {
 		return exprs{&expr.Numgen{Register: first, Modulus: count, Type: unix.NFT_NG_RANDOM}}
@@ -244,11 +246,11 @@ func (r *rules) isSelf() exprs {
 	}
 }
 
-func isProtocol(p Protocol) exprs {
+func isProtocol(p runtime.Protocol) exprs {
 	return exprs{&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: first}, equals([]byte{byte(p)})}
 }
 
-func isTCP() exprs { return isProtocol(TCP) }
+func isTCP() exprs { return isProtocol(runtime.TCP) }
 
 func target(addr netip.Addr) exprs { return within(netip.PrefixFrom(addr, addr.BitLen())) }
 
@@ -286,7 +288,7 @@ func equals(data []byte) *expr.Cmp { return &expr.Cmp{Op: expr.CmpOpEq, Register
 // word is a number at the beginning of a word, as concatenations have it.
 func word(n uint16) []byte { return append(binaryutil.BigEndian.PutUint16(n), 0, 0) }
 
-func serviceKey(port ServicePort) []byte {
+func serviceKey(port runtime.ServicePort) []byte {
 	key := append(port.Address.Addr().AsSlice(), byte(port.Protocol), 0, 0, 0)
 	return append(key, word(port.Address.Port())...)
 }

@@ -104,12 +104,16 @@ func TestAnOldHostIsGivenNoImages(t *testing.T) {
 	if info.CanRunImages || !strings.Contains(info.WhyNoImages, "older version of stint") {
 		t.Errorf("images can be run: %v, %q", info.CanRunImages, info.WhyNoImages)
 	}
-	if info.CanRunPrivileged || info.CanSharePIDs || info.CanSetSysctls || info.CanShareNamespaces || info.CanShareVolumes || info.CanMeasure {
+	if info.CanRunPrivileged || info.CanSharePIDs || info.CanSetSysctls || info.CanShareNamespaces || info.CanShareVolumes || info.CanMeasure || info.PodRange.IsValid() {
 		t.Errorf("it is taken for more than it is: %+v", info)
 	}
 	fromImage := runtime.Container{ID: runtime.ID{PodUID: "pod", Container: "image"}, Command: []string{"of", "image"}, Root: &runtime.Root{Tree: "/"}}
 	if s, err := r.Start(await.Context(t), fromImage); err == nil || !strings.Contains(err.Error(), "older version of stint") {
 		t.Errorf("a container from an image: %+v, %v", s, err)
+	}
+	networked := runtime.Container{ID: runtime.ID{PodUID: "pod", Container: "networked"}, Command: []string{"of", "pod"}, Network: &runtime.Network{}}
+	if s, err := r.Start(await.Context(t), networked); err == nil || !strings.Contains(err.Error(), "older version") {
+		t.Errorf("a container with a network: %+v, %v", s, err)
 	}
 	ofMachine := runtime.Container{ID: runtime.ID{PodUID: "pod", Container: "machine"}, Command: []string{"of", "machine"}}
 	if s, err := r.Start(await.Context(t), ofMachine); err != nil || s.State != runtime.Exited {

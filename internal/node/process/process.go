@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -66,6 +67,8 @@ type Runtime struct {
 	events *eventQueue
 	stop   context.CancelFunc
 	done   chan struct{}
+	// services are those that were set last; nil before.
+	services atomic.Pointer[runtime.Services]
 }
 
 var _ runtime.Runtime = (*Runtime)(nil)
@@ -82,7 +85,7 @@ func Start(ctx context.Context, config Config) (*Runtime, error) {
 	}
 	lifetime, stop := context.WithCancel(context.Background())
 	r := &Runtime{config: config, link: newLinks(), events: newEventQueue(), stop: stop, done: make(chan struct{})}
-	r.attach(first)
+	r.attach(lifetime, first)
 	go r.keepConnected(lifetime, first)
 	return r, nil
 }
@@ -121,6 +124,9 @@ func (r *Runtime) Start(ctx context.Context, c runtime.Container) (runtime.Statu
 	if c.Root != nil && !r.Info().CanRunImages {
 		// The host is not asked: one of an older version would run the command on the machine's own file system.
 		return runtime.Status{}, errors.New("images cannot be run here: " + r.Info().WhyNoImages)
+	}
+	if c.Network != nil && !r.Info().PodRange.IsValid() {
+		return runtime.Status{}, errors.New("pods cannot have a network here: " + cmp.Or(r.Info().WhyNoNetworks, "the container host process is of an older version"))
 	}
 	reply, err := r.call(ctx, wire.Request{Op: wire.OpStart, Container: &c})
 	if err != nil {
@@ -166,6 +172,13 @@ func (r *Runtime) ShareVolume(ctx context.Context, dir string, share beneath.Sha
 	return err
 }
 
+// SetServices implements runtime.Runtime.
+func (r *Runtime) SetServices(ctx context.Context, s runtime.Services) error {
+	r.services.Store(&s)
+	_, err := r.call(ctx, wire.Request{Op: wire.OpSetServices, Services: &s})
+	return err
+}
+
 // Measure implements runtime.Runtime.
 func (r *Runtime) Measure(ctx context.Context, ids []runtime.ID, dirs []string) (runtime.Usage, error) {
 	reply, err := r.call(ctx, wire.Request{Op: wire.OpMeasure, IDs: ids, Dirs: dirs})
@@ -196,9 +209,13 @@ func (r *Runtime) call(ctx context.Context, request wire.Request) (wire.Reply, e
 	}
 }
 
-// attach makes l the link that calls go through.
-func (r *Runtime) attach(l *link) {
+// attach makes l the link that calls go through. A host that replaces another one is told the Services before it starts pods.
+func (r *Runtime) attach(ctx context.Context, l *link) {
 	go l.read(r.events.add)
+	if s := r.services.Load(); s != nil {
+		// It only keeps them, and fails if it has hung up again.
+		_, _ = l.ask(ctx, wire.Request{Op: wire.OpSetServices, Services: s})
+	}
 	r.link.set(l)
 }
 
@@ -229,7 +246,7 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 			return
 		}
 		l = next
-		r.attach(l)
+		r.attach(ctx, l)
 		r.addEnded(ctx, l)
 	}
 }

@@ -8,6 +8,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -72,6 +73,8 @@ type Container struct {
 	StopSignal int32 `json:"stopSignal,omitempty"`
 	// Root has the container see the files of an image; nil shows it the machine's.
 	Root *Root `json:"root,omitempty"`
+	// Network gives its pod a network; nil has it use the machine's.
+	Network *Network `json:"network,omitempty"`
 }
 
 // Root is the root file system of a container that runs from an image.
@@ -212,6 +215,9 @@ type Info struct {
 	CanShareVolumes bool
 	// CanMeasure: whether Measure can be asked for.
 	CanMeasure bool
+	// PodRange has the addresses that pods with a Network can have; if it is not valid, WhyNoNetworks says why there are none.
+	PodRange      netip.Prefix
+	WhyNoNetworks string
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.
 	ImageIDs      uint32
@@ -251,7 +257,7 @@ type Runtime interface {
 	// Forget drops the records of ended attempts whose result is safe in the API server.
 	Forget(ctx context.Context, ids ...ID) error
 
-	// RemovePod ends what is left of a pod and removes what its containers shared (cgroup, tmpfs), and what they have
+	// RemovePod ends what is left of a pod and removes what its containers shared (cgroup, tmpfs, network), and what they have
 	// written to volumes, as far as this user may not remove it. Dir is the directory of these volumes.
 	RemovePod(ctx context.Context, uid types.UID, dir string) error
 
@@ -260,6 +266,9 @@ type Runtime interface {
 
 	// ShareVolume gives a directory of a pod's volume, and all in it, to a group as containers with a Root call it.
 	ShareVolume(ctx context.Context, dir string, share beneath.Share) error
+
+	// SetServices replaces the addresses that pods with a Network find beside each other.
+	SetServices(ctx context.Context, s Services) error
 
 	// Measure returns how many bytes of the disk are taken by what each of these attempts has written to its Root, and by
 	// each of these directories with all that is in them. Attempts that do not run, or have no Root, and directories that

@@ -161,6 +161,8 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 		err = h.removeVolume(r.Dir)
 	case wire.OpShare:
 		err = beneath.ShareAt(r.Dir, r.Share)
+	case wire.OpSetServices:
+		err = h.sandbox.SetServices(*r.Services)
 	case wire.OpMeasure:
 		reply.Usage, err = h.measure(r.IDs, r.Dirs)
 	default:

@@ -98,6 +98,7 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	if l.cgroups != nil {
 		c.enterCgroups(l.cgroups)
 	}
+	c.enterNetwork(l.network)
 	c.enterNamespaces()
 	c.mount()
 	if l.cgroups != nil {

@@ -31,6 +31,8 @@ type launch struct {
 	root    *rootfs.Root
 	users   *os.File
 	cgroups *cgroupView
+	// network is the network namespace of the pod, if it has one.
+	network *os.File
 	started time.Time
 }
 
@@ -38,6 +40,9 @@ type launch struct {
 func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	l := &launch{sandbox: b, container: c, limits: limitsOf(c)}
 	if err := l.refuse(); err != nil {
+		return nil, err
+	}
+	if err := l.joinNetwork(); err != nil {
 		return nil, err
 	}
 	jobs := b.jobs

@@ -51,6 +51,7 @@ type Sandbox struct {
 	roots     *rootfs.Roots
 	users     *users
 	podPIDs   *podPIDs
+	networks  *podNetworks
 	// staged is whether processes are started by package stage. They get fileLimit.
 	staged    bool
 	fileLimit *unix.Rlimit
@@ -89,6 +90,7 @@ func Open(config Config) (*Sandbox, error) {
 	if b.podPIDs, err = openPodPIDs(b); err != nil {
 		return nil, err
 	}
+	b.networks = openPodNetworks(b)
 	if err := b.startThreads(b.jobs, false); err != nil {
 		return nil, err
 	}
@@ -185,6 +187,7 @@ func (b *Sandbox) describe() runtime.Info {
 	info.CanSetHostname = b.views.canRename
 	info.CanMeasure = true // Hosts of older versions do not set it.
 	info.CanSetUser = b.config.Outside == nil && isRoot()
+	info.PodRange, info.WhyNoNetworks = b.networks.pods, b.networks.why
 	info.ImageIDs, info.WhyOneImageID = b.config.IDs, b.config.WhyOneID
 	return info
 }
@@ -250,6 +253,7 @@ func (b *Sandbox) Close() {
 	b.slots.close()
 	b.users.close()
 	b.podPIDs.close()
+	b.networks.close()
 	if b.roots != nil {
 		b.roots.Close()
 	}

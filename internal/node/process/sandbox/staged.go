@@ -22,6 +22,7 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 	}
 	c := &child{Program: &stage.Program{}, container: l.container}
 	c.detach()
+	c.enterNetwork(l.network)
 	c.setStreams(childSpec{stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
 	switch u := l.container.User; {
 	case l.sandbox.users.self != nil:

@@ -41,6 +41,7 @@ func (b *Sandbox) mountMemory(pod types.UID, mounts []runtime.Mount) error {
 // RemovePod removes the pid namespace and the memory volumes of a pod, whose containers must have ended.
 func (b *Sandbox) RemovePod(pod types.UID) error {
 	b.podPIDs.remove(pod)
+	b.networks.remove(pod)
 	b.tmpfsMu.Lock()
 	paths := b.tmpfs[pod]
 	delete(b.tmpfs, pod)

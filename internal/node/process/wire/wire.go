@@ -74,6 +74,7 @@ const (
 	OpRemoveVolume Op = "removeVolume"
 	OpShare        Op = "share"
 	OpMeasure      Op = "measure"
+	OpSetServices  Op = "setServices"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
@@ -90,6 +91,8 @@ type Request struct {
 	Share beneath.Share
 	// Dirs are the directories to measure (OpMeasure).
 	Dirs []string
+	// Services replace all that were set before (OpSetServices).
+	Services *runtime.Services
 }
 
 // Reply answers the request with the same Seq.

@@ -1,0 +1,192 @@
+package process_test
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/unprivileged"
+)
+
+// networker skips the test if the pods of m cannot have networks.
+func networker(t testing.TB, m *machine) *machine {
+	t.Helper()
+	if why := m.Info().WhyNoNetworks; why != "" {
+		t.Skip(why)
+	}
+	return m
+}
+
+// address is one for a pod, with that last byte.
+func (m *machine) address(last byte) netip.Addr {
+	addr := m.Info().PodRange.Addr().As4()
+	addr[3] = last
+	return netip.AddrFrom4(addr)
+}
+
+// networked gives c the network of a pod.
+func (m *machine) networked(c runtime.Container, last byte) runtime.Container {
+	c.Network = &runtime.Network{Address: m.address(last)}
+	return c
+}
+
+// another returns a container of the same pod as c.
+func (m *machine) another(c runtime.Container, name string, command ...string) runtime.Container {
+	c.Container, c.Command = name, command
+	c.LogPath = filepath.Join(filepath.Dir(c.LogPath), name+".log")
+	return c
+}
+
+func TestTheContainersOfAPodShareItsNetwork(t *testing.T) {
+	m := networker(t, start(t))
+	const where = "readlink /proc/self/ns/net"
+	first := m.networked(m.container("sh", "-c", where), 2)
+	there := m.printed(first)
+	if again := m.printed(m.another(first, "second", "sh", "-c", where)); again != there {
+		t.Errorf("a container of the same pod is in %s, not in %s", again, there)
+	}
+	if other := m.printed(m.networked(m.container("sh", "-c", where), 3)); other == there {
+		t.Errorf("another pod has the same network, %s", other)
+	}
+	machine, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Threads that have started containers with a network start those without.
+	for range 20 {
+		if out := m.printed(m.container("sh", "-c", where)); out != machine+"\n" {
+			t.Errorf("a pod without a network is in %s, not in %s", out, machine)
+		}
+	}
+	routes := m.printed(m.another(first, "third", "cat", "/proc/net/fib_trie"))
+	if !strings.Contains(routes, first.Network.Address.String()) {
+		t.Errorf("%s is not in\n%s", first.Network.Address, routes)
+	}
+}
+
+// serving starts a pod that serves a text over HTTP, in an image.
+func (m *machine) serving(tree, text string, last byte) runtime.Container {
+	m.t.Helper()
+	c := m.networked(m.imageContainer(tree, "sh", "-c", "echo "+text+" > /index.html; exec httpd -f -p 80 -h /"), last)
+	m.start(c)
+	return c
+}
+
+// fetch is a command that waits until a server answers.
+func fetch(from string) []string {
+	return []string{"sh", "-c", "until wget -q -O - http://" + from + "/; do sleep 0.02; done 2>/dev/null"}
+}
+
+func TestImagePodsReachEachOtherAndServices(t *testing.T) {
+	m := networker(t, imager(t))
+	tree := imageTree(t)
+	service := netip.MustParseAddrPort("10.96.0.7:8080")
+	services := runtime.Services{Range: netip.MustParsePrefix("10.96.0.0/16"), Ports: []runtime.ServicePort{{
+		Address: service, Protocol: runtime.TCP, Backends: []netip.AddrPort{netip.AddrPortFrom(m.address(3), 80)},
+	}}}
+	// Before the first pod, and after.
+	if err := m.SetServices(await.Context(t), services); err != nil {
+		t.Fatal(err)
+	}
+	m.serving(tree, "one", 2)
+	two := m.serving(tree, "two", 3)
+	client := m.networked(m.imageContainer(tree, fetch(m.address(2).String())...), 4)
+	if got := m.printed(client); got != "one\n" {
+		t.Errorf("the first pod answers %q", got)
+	}
+	if got := m.printed(m.another(client, "by-service", fetch(service.String())...)); got != "two\n" {
+		t.Errorf("the Service answers %q", got)
+	}
+	// Both have the same port of their own loopback address.
+	if got := m.printed(m.another(two, "beside", fetch("127.0.0.1")...)); got != "two\n" {
+		t.Errorf("the second pod answers itself %q", got)
+	}
+	services.Ports[0].Backends[0] = netip.AddrPortFrom(m.address(2), 80)
+	if err := m.SetServices(await.Context(t), services); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.printed(m.another(client, "changed", fetch(service.String())...)); got != "one\n" {
+		t.Errorf("the Service leads elsewhere now, and answers %q", got)
+	}
+	if got := m.printed(m.another(client, "ping", "ping", "-c", "1", "-W", "60", m.address(2).String())); !strings.Contains(got, " 0% packet loss") {
+		t.Error(got)
+	}
+}
+
+// networks counts the network namespaces that the host has open.
+func (m *machine) networks() int {
+	count := 0
+	fds, _ := filepath.Glob("/proc/" + strconv.Itoa(m.hostPID()) + "/fd/*")
+	for _, fd := range fds {
+		if to, err := os.Readlink(fd); err == nil && strings.HasPrefix(to, "net:") {
+			count++
+		}
+	}
+	return count
+}
+
+func TestThePodsNetworkEndsWithThePod(t *testing.T) {
+	m := networker(t, start(t))
+	before := m.networks()
+	if m.printed(m.container("echo", "done")); m.networks() != before {
+		t.Error("a pod without a network has made one")
+	}
+	c := m.networked(m.container("echo", "done"), 2)
+	m.printed(c)
+	// One for all pods, and one for this.
+	if n := m.networks() - before; n != 2 {
+		t.Errorf("%d networks are open while the pod is there", n)
+	}
+	if err := m.RemovePod(await.Context(t), c.PodUID, ""); err != nil {
+		t.Fatal(err)
+	}
+	if n := m.networks() - before; n != 1 {
+		t.Errorf("%d networks are open without pods", n)
+	}
+	// The address is free again.
+	m.printed(m.networked(m.container("echo", "done"), 2))
+}
+
+// A host that is killed leaves no network. The next one makes them anew, with the Services.
+func TestNetworksAfterTheHostIsKilled(t *testing.T) {
+	m := networker(t, imager(t))
+	tree := imageTree(t)
+	service := netip.MustParseAddrPort("10.96.0.7:8080")
+	services := runtime.Services{Ports: []runtime.ServicePort{{
+		Address: service, Protocol: runtime.TCP, Backends: []netip.AddrPort{netip.AddrPortFrom(m.address(2), 80)},
+	}}}
+	if err := m.SetServices(await.Context(t), services); err != nil {
+		t.Fatal(err)
+	}
+	c := m.networked(m.container("sleep", "1000"), 2)
+	m.start(c)
+	if err := syscall.Kill(m.hostPID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.wait(c.ID); !s.Lost {
+		t.Errorf("it ended as %+v", s)
+	}
+	m.serving(tree, "anew", 2)
+	if got := m.printed(m.networked(m.imageContainer(tree, fetch(service.String())...), 3)); got != "anew\n" {
+		t.Errorf("the Service answers %q", got)
+	}
+}
+
+func TestAnAddressOfAnotherRangeIsRefused(t *testing.T) {
+	m := networker(t, start(t))
+	c := m.container("echo", "done")
+	c.Network = &runtime.Network{Address: netip.MustParseAddr("192.0.2.7")}
+	if s := m.run(c); !strings.Contains(s.StartError, "192.0.2.7 is not an address for a pod") {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestNetworksWithSubordinateIDs(t *testing.T) {
+	unprivileged.WithSubordinateIDs(t, "Network|ImagePods|AnotherRange")
+}

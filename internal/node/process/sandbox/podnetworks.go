@@ -1,0 +1,130 @@
+package sandbox
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/network"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// podNetworks are the networks of the pods that have one of their own. They end with this process.
+type podNetworks struct {
+	// pods is the range of their addresses; if it is not valid, why says why there are no networks.
+	pods netip.Prefix
+	why  string
+	ids  uint32
+
+	mu sync.Mutex
+	// network is nil until a pod has a network.
+	network  *network.Network
+	services runtime.Services
+	of       map[types.UID]*network.Pod
+}
+
+func openPodNetworks(b *Sandbox) *podNetworks {
+	n := &podNetworks{ids: b.config.IDs, of: map[types.UID]*network.Pod{}}
+	switch {
+	case !b.staged:
+		n.why = "this takes Linux 5.7 or newer, on amd64 or arm64"
+	case !isRoot():
+		n.why = "this takes root of this machine or of a user namespace"
+	default:
+		n.pods = network.Choose(network.OfMachine())
+	}
+	return n
+}
+
+// joinNetwork has the container start in the network of its pod, if that has one.
+func (l *launch) joinNetwork() (err error) {
+	c := l.container
+	if c.Network == nil {
+		return nil
+	}
+	l.network, err = l.sandbox.networks.namespace(c.PodUID, c.Network.Address)
+	if err == nil || isLack(err) || errors.Is(err, unix.ENOSPC) {
+		return err
+	}
+	return startErrorf("the pod cannot have a network: %v", err)
+}
+
+// enterNetwork enters a network namespace, if there is one. The thread that forks does not: without root of the machine, it
+// could not go back.
+func (c *child) enterNetwork(namespace *os.File) {
+	if namespace != nil {
+		c.Do("enter the network of its pod", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWNET)
+	}
+}
+
+// namespace returns the network namespace of a pod. It is made for the pod's first container, and stays for the others.
+func (n *podNetworks) namespace(uid types.UID, addr netip.Addr) (*os.File, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.why != "" {
+		return nil, errors.New(n.why)
+	}
+	if pod := n.of[uid]; pod != nil {
+		return pod.Namespace, nil
+	}
+	if err := n.open(); err != nil {
+		return nil, err
+	}
+	pod, err := n.network.Attach(addr)
+	if err != nil {
+		return nil, err
+	}
+	n.of[uid] = pod
+	return pod.Namespace, nil
+}
+
+func (n *podNetworks) open() error {
+	if n.network != nil {
+		return nil
+	}
+	all, err := network.Open(network.Config{Pods: n.pods, Groups: n.ids})
+	if err == nil {
+		err = all.SetServices(n.services)
+	}
+	if err != nil && all != nil {
+		all.Close()
+		return err
+	}
+	n.network = all
+	return err
+}
+
+// SetServices replaces the addresses of Services for pods that have a network.
+func (b *Sandbox) SetServices(s runtime.Services) error {
+	n := b.networks
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.services = s
+	if n.network == nil {
+		return nil
+	}
+	return n.network.SetServices(s)
+}
+
+// remove lets the network of a pod end.
+func (n *podNetworks) remove(uid types.UID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if pod := n.of[uid]; pod != nil {
+		pod.Close()
+		delete(n.of, uid)
+	}
+}
+
+func (n *podNetworks) close() {
+	for uid := range n.of {
+		n.remove(uid)
+	}
+	if n.network != nil {
+		n.network.Close()
+	}
+}

@@ -1,0 +1,35 @@
+package runtime
+
+import "net/netip"
+
+// Network is the network that the containers of a pod share.
+type Network struct {
+	// Address is in the PodRange of the runtime. No other pod has it.
+	Address netip.Addr `json:"address"`
+}
+
+// Protocol is a protocol of a Service, by its number in packets.
+type Protocol uint8
+
+// Protocols that Services can have.
+const (
+	TCP Protocol = 6
+	UDP Protocol = 17
+)
+
+// Services are addresses that stand for those of pods, for all pods with a Network.
+type Services struct {
+	// Range has the addresses of all Services, and those that none has yet.
+	Range netip.Prefix
+	Ports []ServicePort
+}
+
+// ServicePort is one port of a Service.
+type ServicePort struct {
+	Address  netip.AddrPort
+	Protocol Protocol
+	// Backends are where connections lead to, each to one of them at random. Without any, they are refused.
+	Backends []netip.AddrPort
+	// Sticky leads all connections of a pod to the same backend.
+	Sticky bool
+}
