@@ -22,6 +22,7 @@ type Network struct {
 	links    *netlink.Handle
 	rules    *rules
 	egress   *egress
+	dns      *nameServer
 }
 
 // Config is how a network is made.
@@ -45,6 +46,7 @@ func Open(config Config) (_ *Network, err error) {
 		return nil, fmt.Errorf("make a network for pods: %w", err)
 	}
 	n.egress.start()
+	n.dns.start()
 	return n, nil
 }
 
@@ -79,7 +81,10 @@ func (n *Network) setUp() (err error) {
 	if n.rules, err = newRules(n.pods); err != nil {
 		return fmt.Errorf("nftables: %w", err)
 	}
-	n.egress, err = newEgress(n.gateway)
+	if n.egress, err = newEgress(n.gateway); err != nil {
+		return err
+	}
+	n.dns, err = newNameServer(n.gateway, n.pods)
 	return err
 }
 
@@ -87,7 +92,10 @@ func (n *Network) setUp() (err error) {
 var all = &net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)}
 
 // SetServices replaces the addresses that stand for others.
-func (n *Network) SetServices(s runtime.Services) error { return n.rules.set(s) }
+func (n *Network) SetServices(s runtime.Services) error {
+	n.dns.names.Store(&s.Names)
+	return n.rules.set(s)
+}
 
 // Dial connects to an address of a pod or a Service.
 func (n *Network) Dial(ctx context.Context, protocol string, to netip.AddrPort) (conn net.Conn, err error) {
@@ -102,6 +110,9 @@ func (n *Network) Dial(ctx context.Context, protocol string, to netip.AddrPort) 
 func (n *Network) Close() {
 	if n.egress != nil {
 		n.egress.close()
+	}
+	if n.dns != nil {
+		n.dns.close()
 	}
 	if n.rules != nil {
 		n.rules.close()
@@ -126,6 +137,9 @@ func OfMachine() []netip.Prefix {
 			bits, _ := r.Dst.Mask.Size()
 			all = append(all, netip.PrefixFrom(addr, bits))
 		}
+	}
+	for _, server := range resolvers() {
+		all = append(all, netip.PrefixFrom(server.Addr(), server.Addr().BitLen()))
 	}
 	return all
 }

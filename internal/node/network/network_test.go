@@ -107,10 +107,10 @@ func serve(t *testing.T, p *Pod, port uint16, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer(t, listener, text)
+	greet(t, listener, text)
 }
 
-func answer(t *testing.T, listener net.Listener, text string) {
+func greet(t *testing.T, listener net.Listener, text string) {
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -275,12 +275,12 @@ func TestPodsReachTheMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer(t, listener, "its loopback address")
+	greet(t, listener, "its loopback address")
 	wantAnswer(t, a, fmt.Sprintf("10.244.0.1:%d", listener.Addr().(*net.TCPAddr).Port), "its loopback address 127.0.0.1")
 	if listener, err = net.Listen("tcp4", machineAddress.String()+":0"); err != nil {
 		t.Fatal(err)
 	}
-	answer(t, listener, "its address")
+	greet(t, listener, "its address")
 	wantAnswer(t, a, listener.Addr().String(), "its address 192.0.2.1")
 }
 

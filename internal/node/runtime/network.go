@@ -22,6 +22,26 @@ type Services struct {
 	// Range has the addresses of all Services, and those that none has yet.
 	Range netip.Prefix
 	Ports []ServicePort
+	Names Names
+}
+
+// Names are what DNS answers pods with a Network. Those that end in Domain are the cluster's, all others the machine's. They
+// are in lower case and end in a dot.
+type Names struct {
+	Domain    string
+	Addresses map[string][]netip.Addr
+	// Aliases are other names for which a name stands.
+	Aliases map[string]string
+	// Ports are those behind the name of a port of a Service, with the names of where they are.
+	Ports map[string][]NamedPort
+	// Of has the name of an address.
+	Of map[netip.Addr]string
+}
+
+// NamedPort is a port of a Service, or of a pod.
+type NamedPort struct {
+	Host string
+	Port uint16
 }
 
 // ServicePort is one port of a Service.

@@ -1,0 +1,158 @@
+package network
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"github.com/miekg/dns"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// resolverFile says which DNS servers the machine asks. It is read for each question, because a machine may change them.
+const resolverFile = "/etc/resolv.conf"
+
+// maxQuestions bounds the questions that are passed on at a time. Further ones wait.
+const maxQuestions = 256
+
+// nameServer answers the pods' questions for names, at the gateway. What is not the cluster's it asks the machine's DNS
+// servers.
+type nameServer struct {
+	names atomic.Pointer[runtime.Names]
+	pods  netip.Prefix
+	// resolvers returns the machine's DNS servers.
+	resolvers func() []netip.AddrPort
+	servers   []*dns.Server
+	free      chan struct{}
+	running   sync.WaitGroup
+}
+
+// newNameServer listens in the network namespace of the calling thread.
+func newNameServer(gateway netip.Addr, pods netip.Prefix) (*nameServer, error) {
+	at := netip.AddrPortFrom(gateway, dnsPort)
+	packets, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(at))
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(at))
+	if err != nil {
+		packets.Close()
+		return nil, err
+	}
+	s := &nameServer{pods: pods, resolvers: resolvers, free: make(chan struct{}, maxQuestions)}
+	s.names.Store(&runtime.Names{})
+	s.servers = []*dns.Server{{PacketConn: packets, Handler: s}, {Listener: listener, Handler: s}}
+	return s, nil
+}
+
+func (s *nameServer) start() {
+	for _, server := range s.servers {
+		var ready sync.WaitGroup
+		ready.Add(1)
+		server.NotifyStartedFunc = ready.Done
+		// It ends without an error only when it is shut down, and nothing else ends it.
+		s.running.Go(func() { _ = server.ActivateAndServe() })
+		ready.Wait()
+	}
+}
+
+func (s *nameServer) close() {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel() // Answers that are under way are not waited for.
+	for _, server := range s.servers {
+		// It fails if it has not been started.
+		_ = server.ShutdownContext(ended)
+		if server.PacketConn != nil {
+			server.PacketConn.Close()
+		} else {
+			server.Listener.Close()
+		}
+	}
+	s.running.Wait()
+}
+
+// ServeDNS implements dns.Handler.
+func (s *nameServer) ServeDNS(w dns.ResponseWriter, question *dns.Msg) {
+	reply := new(dns.Msg).SetReply(question)
+	reply.RecursionAvailable = true
+	network := w.LocalAddr().Network()
+	if len(question.Question) != 1 || question.Opcode != dns.OpcodeQuery {
+		reply.Rcode = dns.RcodeNotImplemented
+	} else {
+		s.resolve(reply, question.Question[0], network)
+	}
+	size := dns.MaxMsgSize
+	if network == "udp" {
+		size = dns.MinMsgSize
+		if options := question.IsEdns0(); options != nil {
+			reply.SetEdns0(dns.DefaultMsgSize, false)
+			size = max(size, int(options.UDPSize()))
+		}
+	}
+	reply.Truncate(size)
+	_ = w.WriteMsg(reply)
+}
+
+// resolve adds what is known of a name. An alias is followed, because programs rely on that.
+func (s *nameServer) resolve(reply *dns.Msg, q dns.Question, network string) {
+	names := s.names.Load()
+	for range maxAliases {
+		records, rcode, mine := answer(names, s.pods, q)
+		if !mine {
+			s.pass(reply, q, network)
+			return
+		}
+		reply.Authoritative = true
+		reply.Answer = append(reply.Answer, records...)
+		reply.Rcode = rcode
+		if len(records) != 1 || q.Qtype == dns.TypeCNAME {
+			return
+		}
+		alias, is := records[0].(*dns.CNAME)
+		if !is {
+			return
+		}
+		q.Name = alias.Target
+	}
+	reply.Rcode = dns.RcodeServerFailure
+}
+
+// maxAliases is how many aliases are followed; more are a circle.
+const maxAliases = 8
+
+// pass asks the machine's DNS servers, one after another, until one answers.
+func (s *nameServer) pass(reply *dns.Msg, q dns.Question, network string) {
+	s.free <- struct{}{}
+	defer func() { <-s.free }()
+	question := new(dns.Msg).SetQuestion(q.Name, q.Qtype)
+	question.SetEdns0(dns.DefaultMsgSize, false)
+	client := dns.Client{Net: network}
+	reply.Rcode = dns.RcodeServerFailure
+	for _, server := range s.resolvers() {
+		got, _, err := client.Exchange(question, server.String())
+		if err != nil || got.Rcode == dns.RcodeServerFailure {
+			continue
+		}
+		reply.Answer = append(reply.Answer, got.Answer...)
+		reply.Ns, reply.Rcode, reply.Truncated = got.Ns, got.Rcode, got.Truncated
+		return
+	}
+}
+
+// resolvers are the machine's DNS servers.
+func resolvers() []netip.AddrPort {
+	config, err := dns.ClientConfigFromFile(resolverFile)
+	if err != nil {
+		return nil
+	}
+	var all []netip.AddrPort
+	for _, server := range config.Servers {
+		if addr, err := netip.ParseAddr(server); err == nil {
+			all = append(all, netip.AddrPortFrom(addr, dnsPort))
+		}
+	}
+	return all
+}
