@@ -15,12 +15,6 @@ import (
 // Volumes and claims that no pod of the node could use are refused at creation. A server without a node accepts what
 // Kubernetes accepts.
 
-const (
-	noBlockDevices  = "block devices are not offered to pods: use Filesystem"
-	mountItYourself = "this node mounts only directories of this machine: mount it on the machine, and use hostPath or local here, " +
-		"or let stint run --claim NAME=DIRECTORY make the volume and its claim"
-)
-
 func refuseVolume(s *corev1.PersistentVolumeSpec, o pod.Options) field.ErrorList {
 	if o.Node == nil {
 		return nil
@@ -29,7 +23,7 @@ func refuseVolume(s *corev1.PersistentVolumeSpec, o pod.Options) field.ErrorList
 	errs := refuseBlock(s.VolumeMode, p.Child("volumeMode"))
 	for _, kind := range sourcesOf(&s.PersistentVolumeSource) {
 		if kind != "hostPath" && kind != "local" {
-			errs = append(errs, field.Forbidden(p.Child(kind), mountItYourself))
+			errs = append(errs, field.Forbidden(p.Child(kind), pod.MountItYourself))
 		}
 	}
 	if s.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle {
@@ -52,7 +46,7 @@ func refuseClaim(s *corev1.PersistentVolumeClaimSpec, o pod.Options) field.Error
 		set  bool
 	}{{"dataSource", s.DataSource != nil}, {"dataSourceRef", s.DataSourceRef != nil && s.DataSource == nil}} {
 		if f.set {
-			errs = append(errs, field.Forbidden(p.Child(f.name), "volumes are not filled with data here: remove it, and copy the data in a Job"))
+			errs = append(errs, field.Forbidden(p.Child(f.name), pod.NoDataSources))
 		}
 	}
 	return errs
@@ -60,7 +54,7 @@ func refuseClaim(s *corev1.PersistentVolumeClaimSpec, o pod.Options) field.Error
 
 func refuseBlock(mode *corev1.PersistentVolumeMode, p *field.Path) field.ErrorList {
 	if ptr.Deref(mode, "") == corev1.PersistentVolumeBlock {
-		return field.ErrorList{field.Forbidden(p, noBlockDevices)}
+		return field.ErrorList{field.Forbidden(p, pod.NoBlockDevices)}
 	}
 	return nil
 }
