@@ -31,7 +31,7 @@ func (l LocalClasses) Has(class string) bool {
 }
 
 func (c Class) isLocal() bool {
-	return c.ServedAsLocal || c.Object != nil && c.Object.Provisioner == LocalProvisioner
+	return c.ServedAsLocal || c.Object != nil && c.Object.Provisioner == Provisioner
 }
 
 func (c Class) waitsForConsumer() bool {

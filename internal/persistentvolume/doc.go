@@ -10,16 +10,6 @@ package persistentvolume
 
 import corev1 "k8s.io/api/core/v1"
 
-const (
-	// LocalProvisioner is the provisioner of the class local: it makes directories below the data directory.
-	LocalProvisioner = "stint.dev/local"
-	// LocalVolumeFinalizer keeps a provisioned volume until its directory is removed or is to stay.
-	LocalVolumeFinalizer = "stint.dev/local-volume"
-	// ClaimProtection keeps a claim that pods use, VolumeProtection a volume that is bound to a claim.
-	ClaimProtection  = "kubernetes.io/pvc-protection"
-	VolumeProtection = "kubernetes.io/pv-protection"
-)
-
 // Event is what users are to be told about an object. The zero value is none.
 type Event struct {
 	Type, Reason, Message string

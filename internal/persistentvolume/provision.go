@@ -12,7 +12,7 @@ func VolumeName(c *corev1.PersistentVolumeClaim) string { return "pvc-" + string
 
 // IsLocal reports whether a volume was provisioned as a directory below the data directory.
 func IsLocal(v *corev1.PersistentVolume) bool {
-	return v.Annotations[storagevolume.AnnDynamicallyProvisioned] == LocalProvisioner && v.Spec.Local != nil
+	return v.Annotations[storagevolume.AnnDynamicallyProvisioned] == Provisioner && v.Spec.Local != nil
 }
 
 // isFor reports whether the volume was provisioned for this claim.
@@ -36,7 +36,7 @@ func NewVolume(c *corev1.PersistentVolumeClaim, class Class, at Place) *corev1.P
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        VolumeName(c),
-			Annotations: map[string]string{storagevolume.AnnDynamicallyProvisioned: LocalProvisioner},
+			Annotations: map[string]string{storagevolume.AnnDynamicallyProvisioned: Provisioner},
 			Finalizers:  []string{VolumeProtection, LocalVolumeFinalizer},
 		},
 		Spec: corev1.PersistentVolumeSpec{

@@ -50,7 +50,7 @@ func open(t testing.TB) *world {
 	api := apiservertest.Start(t)
 	w := &world{TB: t, Interface: api.Client(), api: api, directories: directories(t.TempDir()), events: &journal{}}
 	w.put(w.Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: map[string]string{corev1.LabelHostname: node}}}))
-	w.class("local", core.LocalProvisioner, nil)
+	w.class("local", core.Provisioner, nil)
 	return w
 }
 

@@ -33,7 +33,7 @@ func TestALocalVolumeIsProvisionedForTheFirstConsumer(t *testing.T) {
 	if err := storagevolume.CheckNodeAffinity(v, map[string]string{corev1.LabelHostname: node}); err != nil {
 		t.Error(err)
 	}
-	if by := c.Annotations[storagevolume.AnnStorageProvisioner]; by != core.LocalProvisioner {
+	if by := c.Annotations[storagevolume.AnnStorageProvisioner]; by != core.Provisioner {
 		t.Errorf("provisioned by %q", by)
 	}
 	if got := w.names(t); !slices.Equal(got, []string{v.Name}) {
@@ -43,7 +43,7 @@ func TestALocalVolumeIsProvisionedForTheFirstConsumer(t *testing.T) {
 
 func TestAClassThatDoesNotWaitProvisionsAtOnce(t *testing.T) {
 	w := start(t)
-	w.class("now", core.LocalProvisioner, retained)
+	w.class("now", core.Provisioner, retained)
 	w.claim("data", "now")
 	if _, v := w.bound("data"); v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRetain || v.Spec.StorageClassName != "now" {
 		t.Errorf("provisioned %+v", v.Spec)
@@ -125,7 +125,7 @@ func TestClassesOfOtherProvisioners(t *testing.T) {
 	w.claim("by-hand", "by-hand")
 	w.told(`ProvisioningFailed: no persistent volume of storage class "by-hand" fits this claim, and the class makes none; create one`)
 
-	w.class("absent", core.LocalProvisioner, immediate)
+	w.class("absent", core.Provisioner, immediate)
 	w.bound("absent")
 }
 

@@ -24,7 +24,7 @@ func (w *world) provisioned(class string) (*corev1.PersistentVolumeClaim, *corev
 
 func TestDataGoesWithItsClaim(t *testing.T) {
 	w := start(t)
-	w.class("now", core.LocalProvisioner, immediate)
+	w.class("now", core.Provisioner, immediate)
 	c, v := w.provisioned("now")
 	w.deleteClaim(c)
 	w.phases("data", "gone", v.Name, "gone")
@@ -35,7 +35,7 @@ func TestDataGoesWithItsClaim(t *testing.T) {
 
 func TestDataStaysUnderRetain(t *testing.T) {
 	w := start(t)
-	w.class("kept", core.LocalProvisioner, retained)
+	w.class("kept", core.Provisioner, retained)
 	c, v := w.provisioned("kept")
 	w.deleteClaim(c)
 	w.phases("data", "gone", v.Name, "Released")
@@ -48,7 +48,7 @@ func TestDataStaysUnderRetain(t *testing.T) {
 
 func TestTheNewestPolicyCounts(t *testing.T) {
 	w := start(t)
-	w.class("now", core.LocalProvisioner, immediate)
+	w.class("now", core.Provisioner, immediate)
 	c, v := w.provisioned("now")
 	w.put(w.PersistentVolumes().Modify(t.Context(), v, policy(corev1.PersistentVolumeReclaimRetain)))
 	w.deleteClaim(c)
@@ -65,7 +65,7 @@ func TestTheNewestPolicyCounts(t *testing.T) {
 
 func TestDataStaysUntilTheClaimOfADeletedVolumeIsGone(t *testing.T) {
 	w := start(t)
-	w.class("now", core.LocalProvisioner, immediate)
+	w.class("now", core.Provisioner, immediate)
 	c, v := w.provisioned("now")
 	w.deleteVolume(v)
 	w.claim("next", "now")
@@ -139,7 +139,7 @@ func TestARemovalThatFailsIsRetriedAndToldOnce(t *testing.T) {
 	w := open(t)
 	s := &stubborn{directories: w.directories}
 	w.control(persistentvolume.Options{Provisioner: s})
-	w.class("now", core.LocalProvisioner, immediate)
+	w.class("now", core.Provisioner, immediate)
 	c, v := w.provisioned("now")
 	w.deleteClaim(c)
 	w.phases("data", "gone", v.Name, "Failed")
@@ -162,7 +162,7 @@ func TestARemovalThatFailsIsRetriedAndToldOnce(t *testing.T) {
 
 func TestAClaimOfTheSameNameIsAnother(t *testing.T) {
 	w := start(t)
-	w.class("now", core.LocalProvisioner, immediate)
+	w.class("now", core.Provisioner, immediate)
 	first, old := w.provisioned("now")
 	w.stop()
 	w.put(w.PersistentVolumeClaims().Modify(t.Context(), first, func(c *corev1.PersistentVolumeClaim) { c.Finalizers = nil }))
@@ -178,7 +178,7 @@ func TestAClaimOfTheSameNameIsAnother(t *testing.T) {
 
 func TestAVolumeWhoseClaimReferenceIsTakenAwayKeepsItsData(t *testing.T) {
 	w := start(t)
-	w.class("kept", core.LocalProvisioner, retained)
+	w.class("kept", core.Provisioner, retained)
 	c, v := w.provisioned("kept")
 	w.deleteClaim(c)
 	w.phases("data", "gone", v.Name, "Released")
