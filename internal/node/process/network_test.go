@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"context"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/network"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/unprivileged"
@@ -189,4 +193,37 @@ func TestAnAddressOfAnotherRangeIsRefused(t *testing.T) {
 
 func TestNetworksWithSubordinateIDs(t *testing.T) {
 	unprivileged.WithSubordinateIDs(t, "Network|ImagePods|AnotherRange")
+}
+
+// BenchmarkPods runs pods of one container to their end and removes them, with a network and without.
+func BenchmarkPods(b *testing.B) {
+	for name, networked := range map[string]bool{"machine's network": false, "own network": true} {
+		b.Run(name, func(b *testing.B) {
+			m := networker(b, start(b))
+			pool := network.NewPool(m.Info().PodRange)
+			before := m.spent(b)
+			room := make(chan types.UID, 64)
+			b.ResetTimer()
+			go func() {
+				for range b.N {
+					c := m.container("true")
+					room <- c.PodUID
+					if networked {
+						c = m.networked(c, 0)
+						c.Network.Address, _ = pool.Take(c.PodUID)
+						pool.Release(c.PodUID)
+					}
+					go m.start(c)
+				}
+			}()
+			for range b.N {
+				ended := <-m.Events()
+				if err := m.RemovePod(context.Background(), ended.PodUID, ""); err != nil {
+					b.Error(err)
+				}
+				<-room
+			}
+			report(b, before, m.spent(b))
+		})
+	}
 }

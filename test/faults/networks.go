@@ -1,0 +1,40 @@
+package main
+
+// networks are faults in the networks of pods.
+var networks = []fault{
+	{
+		wrong: "A pod can send from the address of another one.",
+		file:  "internal/node/network/settings.go",
+		old:   `"ipv4/conf/all/rp_filter":        "1"`,
+		new:   `"ipv4/conf/all/rp_filter":        "0"`,
+		tests: "./internal/node/network -run ^TestAPodCannotPretendToBeAnother$",
+	},
+	{
+		wrong: "Two pods have the same address.",
+		file:  "internal/node/network/pool.go",
+		old:   "if p.pods.Contains(addr) && !p.used[addr] && !p.of[pod].IsValid() {",
+		new:   "if p.pods.Contains(addr) && !p.of[pod].IsValid() {",
+		tests: "./internal/node/network -run ^TestNoTwoPodsHaveAnAddress$",
+	},
+	{
+		wrong: "A pod that a Service leads to itself is not answered.",
+		file:  "internal/node/network/rules.go",
+		old:   "	r.rule(postrouting, r.isSelf(), exprs{&expr.Masq{}})\n",
+		new:   "	_ = postrouting\n",
+		tests: "./internal/node/network -run ^TestAServiceLeadsToItsBackends$",
+	},
+	{
+		wrong: "The network of a pod stays when the pod is gone.",
+		file:  "internal/node/process/sandbox/tmpfs.go",
+		old:   "	b.networks.remove(pod)\n",
+		new:   "",
+		tests: "./internal/node/process -run ^TestThePodsNetworkEndsWithThePod$",
+	},
+	{
+		wrong: "A host process that replaces another one does not know the Services.",
+		file:  "internal/node/process/process.go",
+		old:   "if s := r.services.Load(); s != nil {",
+		new:   "if s := r.services.Load(); false {",
+		tests: "./internal/node/process -run ^TestNetworksAfterTheHostIsKilled$",
+	},
+}
