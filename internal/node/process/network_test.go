@@ -177,7 +177,9 @@ func TestNetworksAfterTheHostIsKilled(t *testing.T) {
 		t.Errorf("it ended as %+v", s)
 	}
 	m.serving(tree, "anew", 2)
-	if got := m.printed(m.networked(m.imageContainer(tree, fetch(service.String())...), 3)); got != "anew\n" {
+	client := m.networked(m.imageContainer(tree, fetch(m.address(2).String())...), 3)
+	m.printed(client)
+	if got := m.printed(m.another(client, "by-service", "timeout", "60", "wget", "-q", "-O", "-", "http://"+service.String())); got != "anew\n" {
 		t.Errorf("the Service answers %q", got)
 	}
 }
