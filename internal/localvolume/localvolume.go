@@ -48,6 +48,23 @@ func IsLocal(pv *corev1.PersistentVolume) bool {
 // Path returns the directory of a volume.
 func (d Dir) Path(volume string) string { return filepath.Join(d.path, volume) }
 
+// Find returns the directory of a volume if it is there.
+func (d Dir) Find(volume string) (string, error) {
+	if err := checkName(volume); err != nil {
+		return "", err
+	}
+	path := d.Path(volume)
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("the directory of PersistentVolume %q is gone: %w; delete its claim, or put the directory back", volume, err)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a directory: move it away", path)
+	}
+	return path, nil
+}
+
 // Make makes the directory of a volume, which every user of a pod may write to. If it exists, it stays as it is.
 func (d Dir) Make(_ context.Context, volume string) error {
 	if err := checkName(volume); err != nil {
