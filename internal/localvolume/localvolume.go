@@ -18,11 +18,9 @@ import (
 	storage "k8s.io/component-helpers/storage/volume"
 
 	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/internal/datadir"
 	"github.com/stint-dev/stint/internal/persistentvolume"
 )
-
-// Folder is the folder of the data directory that has the volumes.
-const Folder = "persistentvolumes"
 
 // removedPrefix begins the names of volumes that are being removed. No PersistentVolume has such a name.
 const removedPrefix = ".removed-"
@@ -37,7 +35,7 @@ type Dir struct {
 // Of returns the volumes in a data directory. Empty, unless nil, is called with a directory before it is removed: it removes
 // what containers have written there and this user may not remove.
 func Of(dataDir string, empty func(ctx context.Context, dir string) error) Dir {
-	return Dir{path: filepath.Join(dataDir, Folder), empty: empty}
+	return Dir{path: filepath.Join(dataDir, datadir.PersistentVolumes), empty: empty}
 }
 
 // IsLocal reports whether the volume was provisioned here.
