@@ -115,7 +115,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 	case storageClassesResource:
 		s.storageClasses.store = main.Store
 	case claimsResource:
-		main.BeginCreate = s.storageClasses.setDefault
+		main.BeginCreate, main.BeginUpdate = s.storageClasses.setDefault, s.storageClasses.admitGrowth
 	case serviceAccountsResource:
 		s.serviceAccounts = main.Store
 	case schema.GroupResource{Resource: "podtemplates"}:

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	storage "k8s.io/component-helpers/storage/volume"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/persistentvolume"
 )
@@ -24,7 +26,8 @@ var (
 	claimsResource         = corev1.Resource("persistentvolumeclaims")
 )
 
-// storageClasses keeps the StorageClass `local`, and gives new claims without a class the default one.
+// storageClasses keeps the StorageClass `local`, and applies StorageClasses to claims: those without a class get the default
+// one, and bound ones may grow if their class allows it.
 type storageClasses struct {
 	store *genericregistry.Store
 	// ctx ends with the server.
@@ -65,6 +68,25 @@ func (c *storageClasses) setDefault(ctx context.Context, obj runtime.Object, _ *
 		}
 	}
 	return func(context.Context, bool) {}, nil
+}
+
+// admitGrowth is the BeginUpdate hook of claims. Validation refuses the growth of claims that are not bound.
+func (c *storageClasses) admitGrowth(ctx context.Context, obj, old runtime.Object, _ *metav1.UpdateOptions) (genericregistry.FinishFunc, error) {
+	claim, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
+	size, before := claim.Spec.Resources.Requests[corev1.ResourceStorage], was.Spec.Resources.Requests[corev1.ResourceStorage]
+	if was.Status.Phase != corev1.ClaimBound || size.Cmp(before) <= 0 || c.allowsExpansion(ctx, storage.GetPersistentVolumeClaimClass(was)) {
+		return func(context.Context, bool) {}, nil
+	}
+	return nil, apierrors.NewForbidden(claimsResource, claim.Name, errors.New("only dynamically provisioned pvc can be resized and the "+
+		"storageclass that provisions the pvc must support resize: set allowVolumeExpansion in the class, or leave the request as it is"))
+}
+
+func (c *storageClasses) allowsExpansion(ctx context.Context, name string) bool {
+	if name == "" {
+		return false
+	}
+	class, err := c.store.Get(clusterWide(ctx), name, &metav1.GetOptions{})
+	return err == nil && ptr.Deref(class.(*storagev1.StorageClass).AllowVolumeExpansion, false)
 }
 
 // defaultName returns the name of the newest default class; empty if there is none.

@@ -2,9 +2,6 @@ package persistentvolume
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,7 +55,7 @@ func Class(o pod.Options) kinds.Resource {
 			return validateClass(obj.(*storagev1.StorageClass))
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
-			return warnOfClass(obj.(*storagev1.StorageClass), o)
+			return warnClass(obj.(*storagev1.StorageClass), o)
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return validateClassUpdate(obj.(*storagev1.StorageClass), old.(*storagev1.StorageClass))
@@ -66,14 +63,6 @@ func Class(o pod.Options) kinds.Resource {
 		Columns: classColumns,
 		Row:     classRow,
 	}
-}
-
-func warnOfClass(c *storagev1.StorageClass, o pod.Options) []string {
-	if o.Node == nil || c.Provisioner == core.Provisioner || slices.Contains(o.LocalStorageClasses, c.Name) || slices.Contains(o.LocalStorageClasses, "*") {
-		return nil
-	}
-	return []string{fmt.Sprintf("provisioner: %s does not run here, so claims of this class wait for volumes that somebody makes for them: "+
-		"start the server with --local-storage-classes %s to have directories of this machine provisioned for them", c.Provisioner, c.Name)}
 }
 
 var (
@@ -96,6 +85,6 @@ func classRow(obj runtime.Object, now time.Time) []any {
 	}
 	return []any{
 		name, c.Provisioner, string(ptr.Deref(c.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)), orUnset(c.VolumeBindingMode),
-		strconv.FormatBool(ptr.Deref(c.AllowVolumeExpansion, false)), kinds.Age(c.CreationTimestamp, now),
+		ptr.Deref(c.AllowVolumeExpansion, false), kinds.Age(c.CreationTimestamp, now),
 	}
 }

@@ -85,7 +85,7 @@ func TestWhatIsCreated(t *testing.T) {
 		"a volume is of one kind":       {Volume(pod.Options{}), aVolume(func(s *corev1.PersistentVolumeSpec) { s.NFS = nfs.NFS }), []string{"spec.nfs Forbidden"}},
 		"a local volume is on a node":   {Volume(withNode), aVolume(of(local)), []string{"spec.nodeAffinity Required"}},
 		"a local volume of a node":      {Volume(withNode), aVolume(func(s *corev1.PersistentVolumeSpec) { of(local)(s); s.NodeAffinity = anyNode }), nil},
-		"a local volume is one kind":    {Volume(withNode), aVolume(func(s *corev1.PersistentVolumeSpec) { s.Local, s.NodeAffinity = local.Local, anyNode }), []string{"spec.hostPath Forbidden"}},
+		"a local volume is one kind":    {Volume(withNode), aVolume(func(s *corev1.PersistentVolumeSpec) { s.Local, s.NodeAffinity = local.Local, anyNode }), []string{"spec.local Forbidden"}},
 		"a local path goes down": {Volume(withNode), aVolume(func(s *corev1.PersistentVolumeSpec) {
 			of(corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/a/../b"}})(s)
 			s.NodeAffinity = anyNode
@@ -158,13 +158,13 @@ func TestWhatIsUpdated(t *testing.T) {
 		"a claim keeps its class":         {Claim(withNode), aClaim(func(s *corev1.PersistentVolumeClaimSpec) { s.StorageClassName = ptr.To("a") }), aClaim(func(s *corev1.PersistentVolumeClaimSpec) { s.StorageClassName = ptr.To("b") }), []string{"spec Forbidden"}},
 		"a claim keeps its access modes":  {Claim(withNode), aClaim(nil), aClaim(func(s *corev1.PersistentVolumeClaimSpec) { s.AccessModes[0] = corev1.ReadWriteMany }), []string{"spec Forbidden"}},
 		"an unbound claim keeps its size": {Claim(withNode), aClaim(nil), aClaim(func(s *corev1.PersistentVolumeClaimSpec) { s.Resources.Requests = size("2Gi") }), []string{"spec Forbidden"}},
-		"a bound claim does not grow":     {Claim(withNode), bound("1Gi"), bound("2Gi"), []string{"spec.resources.requests.storage Forbidden"}},
+		"a class may let a claim grow":    {Claim(withNode), bound("1Gi"), bound("2Gi"), nil},
 		"a bound claim does not shrink":   {Claim(withNode), bound("2Gi"), bound("1Gi"), []string{"spec.resources.requests.storage Forbidden"}},
 		"a claim is labelled":             {Claim(withNode), bound("1Gi"), bound("1Gi"), nil},
 		"a class is no longer a default":  {Class(withNode), LocalClass(), func() runtime.Object { c := LocalClass(); c.Annotations = nil; return c }(), nil},
-		"a class keeps its provisioner":   {Class(withNode), aClass(nil), aClass(func(c *storagev1.StorageClass) { c.Provisioner = "example.com/other" }), []string{"provisioner Forbidden"}},
-		"a class keeps its policy":        {Class(withNode), aClass(nil), aClass(func(c *storagev1.StorageClass) { c.ReclaimPolicy = ptr.To(corev1.PersistentVolumeReclaimRetain) }), []string{"reclaimPolicy Forbidden"}},
-		"a class keeps its parameters":    {Class(withNode), aClass(nil), aClass(func(c *storagev1.StorageClass) { c.Parameters = map[string]string{"a": "b"} }), []string{"parameters Forbidden"}},
+		"a class keeps its provisioner":   {Class(withNode), aClass(nil), aClass(func(c *storagev1.StorageClass) { c.Provisioner = "example.com/other" }), []string{"provisioner Invalid"}},
+		"a class keeps its policy":        {Class(withNode), aClass(nil), aClass(func(c *storagev1.StorageClass) { c.ReclaimPolicy = ptr.To(corev1.PersistentVolumeReclaimRetain) }), []string{"reclaimPolicy Invalid"}},
+		"a class keeps its parameters":    {Class(withNode), aClass(nil), aClass(func(c *storagev1.StorageClass) { c.Parameters = map[string]string{"a": "b"} }), []string{"parameters Invalid"}},
 		"a class binds as it did": {Class(withNode), aClass(nil), aClass(func(c *storagev1.StorageClass) {
 			c.VolumeBindingMode = ptr.To(storagev1.VolumeBindingWaitForFirstConsumer)
 		}), []string{"volumeBindingMode Invalid"}},
