@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	storage "k8s.io/component-helpers/storage/volume"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/persistentvolume"
@@ -26,34 +25,9 @@ var (
 	claimsResource         = corev1.Resource("persistentvolumeclaims")
 )
 
-// storageClasses keeps the StorageClass `local`, and applies StorageClasses to claims: those without a class get the default
-// one, and bound ones may grow if their class allows it.
-type storageClasses struct {
-	store *genericregistry.Store
-	// ctx ends with the server.
-	ctx context.Context
-}
-
-// keepLocal creates the class `local`, now and when it is deleted.
-func (c *storageClasses) keepLocal() error {
-	c.store.AfterDelete = func(_ runtime.Object, options *metav1.DeleteOptions) {
-		if len(options.DryRun) > 0 {
-			return
-		}
-		if err := c.createLocal(); err != nil && c.ctx.Err() == nil {
-			klog.ErrorS(err, "Failed to create the StorageClass local")
-		}
-	}
-	return c.createLocal()
-}
-
-func (c *storageClasses) createLocal() error {
-	_, err := c.store.Create(clusterWide(c.ctx), persistentvolume.LocalClass(), nil, &metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
+// storageClasses applies StorageClasses to claims: those without a class get the default one, and bound ones may grow if their
+// class allows it.
+type storageClasses struct{ store *genericregistry.Store }
 
 // setDefault is the BeginCreate hook of claims.
 func (c *storageClasses) setDefault(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
@@ -91,11 +65,11 @@ func (c *storageClasses) allowsExpansion(ctx context.Context, name string) bool 
 
 // defaultName returns the name of the newest default class; empty if there is none.
 func (c *storageClasses) defaultName(ctx context.Context) (string, error) {
-	list, err := c.store.List(clusterWide(ctx), &metainternalversion.ListOptions{ResourceVersion: "0"})
+	list, err := c.store.List(clusterWide(ctx), &metainternalversion.ListOptions{})
 	if err != nil {
 		return "", err
 	}
-	classes := slices.DeleteFunc(slices.Clone(list.(*storagev1.StorageClassList).Items), func(c storagev1.StorageClass) bool {
+	classes := slices.DeleteFunc(list.(*storagev1.StorageClassList).Items, func(c storagev1.StorageClass) bool {
 		return !persistentvolume.IsDefaultClass(&c)
 	})
 	if len(classes) == 0 {

@@ -150,7 +150,6 @@ metadata: {name: disk}
 spec:
   capacity: {storage: 1Gi}
   accessModes: [ReadWriteOnce, ReadOnlyMany]
-  storageClassName: ""
   hostPath: {path: /data}
   claimRef: {namespace: default, name: data}
 ---
@@ -174,10 +173,11 @@ func TestKubectlWorksWithStorage(t *testing.T) {
 	s := &running{Server: apiservertest.Start(t, withNode, apiservertest.In(dir), apiservertest.Listening(t)).Server, dir: dir}
 	nfs := strings.Replace(strings.Split(storageManifest, "---")[0], "hostPath: {path: /data}", "nfs: {server: a, path: /b}", 1)
 	runKubectl(t, s, []kubectlStep{
-		{does: "all are applied", args: "apply -f storage.yaml", want: "persistentvolume/disk created\npersistentvolumeclaim/data created\nstorageclass.storage.k8s.io/fast created"},
-		{does: "a class that nothing serves is warned of", args: "apply --server-side --force-conflicts -f storage.yaml", want: "serverside-applied"},
+		{does: "a class that nothing serves is warned of", args: "apply --dry-run=server -f storage.yaml", want: "--local-storage-classes fast"},
+		{does: "all are applied", args: "apply -f storage.yaml", want: "persistentvolume/disk created\npersistentvolumeclaim/data created"},
 		{does: "applied again they do not change", args: "apply -f storage.yaml", want: "persistentvolume/disk unchanged\npersistentvolumeclaim/data unchanged"},
 		{does: "there is no difference", args: "diff -f storage.yaml", want: ""},
+		{does: "the server applies them too", args: "apply --server-side --force-conflicts -f storage.yaml", want: "serverside-applied"},
 		{does: "they have short names", args: "get pvc,pv,sc", want: "storageclass.storage.k8s.io/local (default)"},
 		{does: "a volume has a row", args: "get pv -o wide", want: "RWO,ROX"},
 		{does: "a claim is described", args: "describe pvc data", want: "Used By:       <none>"},

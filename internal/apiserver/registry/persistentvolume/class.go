@@ -19,7 +19,10 @@ import (
 // IsDefaultClassAnnotation marks the StorageClass of claims that name none.
 const IsDefaultClassAnnotation = "storageclass.kubernetes.io/is-default-class"
 
-// LocalClass returns a new object for the StorageClass that always exists on a server with a node.
+// DefaultClasses returns the StorageClasses that always exist on a server with a node.
+func DefaultClasses() []*storagev1.StorageClass { return []*storagev1.StorageClass{LocalClass()} }
+
+// LocalClass returns a new object for the StorageClass whose claims are provisioned with directories of this machine.
 func LocalClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
 		ObjectMeta:        metav1.ObjectMeta{Name: core.LocalClass, Annotations: map[string]string{IsDefaultClassAnnotation: "true"}},
