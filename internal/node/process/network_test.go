@@ -184,6 +184,15 @@ func TestNetworksAfterTheHostIsKilled(t *testing.T) {
 	}
 }
 
+// Whatever a node asks for, the pod that has an address keeps it.
+func TestAnAddressOfAnotherPodIsRefused(t *testing.T) {
+	m := networker(t, start(t))
+	m.printed(m.networked(m.container("echo", "done"), 2))
+	if s := m.run(m.networked(m.container("echo", "done"), 2)); !strings.Contains(s.StartError, "is that of pod pod-1") {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestAnAddressOfAnotherRangeIsRefused(t *testing.T) {
 	m := networker(t, start(t))
 	c := m.container("echo", "done")
@@ -194,7 +203,7 @@ func TestAnAddressOfAnotherRangeIsRefused(t *testing.T) {
 }
 
 func TestNetworksWithSubordinateIDs(t *testing.T) {
-	unprivileged.WithSubordinateIDs(t, "Network|ImagePods|AnotherRange")
+	unprivileged.WithSubordinateIDs(t, "Network|ImagePods|AddressOfAnother")
 }
 
 // BenchmarkPods runs pods of one container to their end and removes them, with a network and without.

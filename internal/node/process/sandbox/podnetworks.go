@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"os"
 	"sync"
@@ -70,6 +71,11 @@ func (n *podNetworks) namespace(uid types.UID, addr netip.Addr) (*os.File, error
 	}
 	if pod := n.of[uid]; pod != nil {
 		return pod.Namespace, nil
+	}
+	for other, pod := range n.of {
+		if pod.Address == addr {
+			return nil, fmt.Errorf("its address %s is that of pod %s", addr, other)
+		}
 	}
 	if err := n.open(); err != nil {
 		return nil, err
