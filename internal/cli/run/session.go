@@ -40,6 +40,9 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 		return orInterrupted(interrupted(), err)
 	}
 	s.submitter.note(jobsOf(objects))
+	if err := s.submitter.noteAbsent(setup, objects); err != nil {
+		return orInterrupted(interrupted(), err)
+	}
 	s.follower.pods.begin(ctx, jobsOf(objects))
 	err = s.submit(setup, objects, plans)
 	if err == nil {
