@@ -108,14 +108,18 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 		p.services = append(p.services, controllers(c, p.events, nil, o)...)
 		return nil
 	}
-	n, err := p.openNode(c, o)
+	containers, err := p.host.wait()
+	if err != nil {
+		return err
+	}
+	volumes := localvolume.Of(o.DataDir, containers.RemoveVolume)
+	n, err := openNode(c, containers, volumes, p.events, o)
 	if err != nil {
 		return err
 	}
 	logs.source.Store(n.Logs)
 	p.nodePods.node.Store(n)
-	volumes := localVolumes{localvolume.Of(o.DataDir, n.Runtime.RemoveVolume), n.Name()}
-	p.services = append(append(p.services, controllers(c, p.events, volumes, o)...), n)
+	p.services = append(append(p.services, controllers(c, p.events, localVolumes{volumes, n.Name()}, o)...), n)
 	return nil
 }
 
@@ -128,11 +132,7 @@ type localVolumes struct {
 // NodeName implements persistentvolume.Provisioner.
 func (l localVolumes) NodeName() string { return l.node }
 
-func (p *components) openNode(c client.Interface, o Options) (*node.Node, error) {
-	containers, err := p.host.wait()
-	if err != nil {
-		return nil, err
-	}
+func openNode(c client.Interface, containers *process.Runtime, volumes localvolume.Dir, w *events.Writer, o Options) (*node.Node, error) {
 	images, whyNoImages := openImages(o.ImageDir)
 	return node.New(node.Config{
 		Client:      c,
@@ -142,10 +142,11 @@ func (p *components) openNode(c client.Interface, o Options) (*node.Node, error)
 		Runtime:     containers,
 		Dir:         o.DataDir,
 		Allocatable: o.Allocatable,
-		Recorder:    p.events.Recorder("kubelet"),
+		Recorder:    w.Recorder("kubelet"),
 		Version:     o.Version,
 		Cordoned:    o.Cordoned,
 		KeepLogs:    o.KeepLogs,
+		Volumes:     volumes,
 	})
 }
 

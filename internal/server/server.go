@@ -48,6 +48,9 @@ type Options struct {
 	StoreQuota int64
 	// RuntimeClass is the default of pods; empty is runtime.ClassProcess.
 	RuntimeClass string
+	// LocalStorageClasses are StorageClasses whose claims are served as those of the class local, though they do not exist or
+	// name another provisioner; "*" is all.
+	LocalStorageClasses []string
 	// ImageDir is the image store; empty is that of the user.
 	ImageDir string
 	// ImageGC says when images are removed; the zero policy is the default.
@@ -56,9 +59,6 @@ type Options struct {
 	MemoryLimit int64
 	// PodMaxPIDs limits the processes of a container; 0 is process.DefaultPodMaxPIDs, a negative number no limit.
 	PodMaxPIDs int64
-	// LocalStorageClasses are StorageClasses whose claims are served as those of the class "local", although they do not exist
-	// or name another provisioner; * is all.
-	LocalStorageClasses []string
 	// Controllers are the names of the controllers to run; nil is all.
 	Controllers []string
 	// TerminatedPodGCThreshold is how many terminated pods are kept before the oldest are deleted; nil is
