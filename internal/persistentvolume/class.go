@@ -48,9 +48,12 @@ func (c Class) reclaimPolicy() corev1.PersistentVolumeReclaimPolicy {
 	return ptr.Deref(c.Object.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
 }
 
+// DefaultClassAnnotation marks the class of claims that name none.
+const DefaultClassAnnotation = "storageclass.kubernetes.io/is-default-class"
+
 // IsDefault reports whether claims that name no class get this one.
 func IsDefault(c *storagev1.StorageClass) bool {
-	return c.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
+	return c.Annotations[DefaultClassAnnotation] == "true" ||
 		c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
 }
 

@@ -11,14 +11,25 @@ import (
 // claims.
 func ClaimsOf(p *corev1.Pod) (names []string) {
 	for i := range p.Spec.Volumes {
-		if name := claimOf(p, &p.Spec.Volumes[i]); name != "" {
+		if name := ClaimOf(p, &p.Spec.Volumes[i]); name != "" {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func claimOf(p *corev1.Pod, v *corev1.Volume) string {
+// UsesClaims reports whether a pod names any claim.
+func UsesClaims(p *corev1.Pod) bool {
+	for i := range p.Spec.Volumes {
+		if v := &p.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ClaimOf returns the name of the claim that a volume of a pod is; empty if it is none.
+func ClaimOf(p *corev1.Pod, v *corev1.Volume) string {
 	switch {
 	case v.PersistentVolumeClaim != nil:
 		return v.PersistentVolumeClaim.ClaimName
@@ -35,7 +46,7 @@ func Names(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	}
 	for i := range p.Spec.Volumes {
 		v := &p.Spec.Volumes[i]
-		if claimOf(p, v) == claim.Name && (v.Ephemeral == nil || ephemeral.VolumeIsForPod(p, claim) == nil) {
+		if ClaimOf(p, v) == claim.Name && (v.Ephemeral == nil || ephemeral.VolumeIsForPod(p, claim) == nil) {
 			return true
 		}
 	}

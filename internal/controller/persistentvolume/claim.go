@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
 	"github.com/stint-dev/stint/internal/controller/loop"
@@ -87,7 +88,7 @@ func (b *Controller) node() *corev1.Node {
 	if b.provisioner == nil {
 		return nil
 	}
-	return loop.Cached[*corev1.Node](b.nodes.Informer(), volumeKey(b.provisioner.NodeName()))
+	return loop.Cached[*corev1.Node](b.nodes.Informer(), cache.ObjectName{Name: b.provisioner.NodeName()})
 }
 
 // decide decides about a claim. A volume that is chosen from several is not chosen for another claim, until unchoose.

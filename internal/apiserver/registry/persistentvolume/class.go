@@ -16,25 +16,17 @@ import (
 	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
-// IsDefaultClassAnnotation marks the StorageClass of claims that name none.
-const IsDefaultClassAnnotation = "storageclass.kubernetes.io/is-default-class"
-
 // DefaultClasses returns the StorageClasses that always exist on a server with a node.
 func DefaultClasses() []*storagev1.StorageClass { return []*storagev1.StorageClass{LocalClass()} }
 
 // LocalClass returns a new object for the StorageClass whose claims are provisioned with directories of this machine.
 func LocalClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
-		ObjectMeta:        metav1.ObjectMeta{Name: core.LocalClass, Annotations: map[string]string{IsDefaultClassAnnotation: "true"}},
+		ObjectMeta:        metav1.ObjectMeta{Name: core.LocalClass, Annotations: map[string]string{core.DefaultClassAnnotation: "true"}},
 		Provisioner:       core.Provisioner,
 		ReclaimPolicy:     ptr.To(corev1.PersistentVolumeReclaimDelete),
 		VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
 	}
-}
-
-// IsDefaultClass reports whether the class is that of claims that name none.
-func IsDefaultClass(c *storagev1.StorageClass) bool {
-	return c.Annotations[IsDefaultClassAnnotation] == "true" || c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
 }
 
 // Class describes StorageClasses.
@@ -83,7 +75,7 @@ var (
 func classRow(obj runtime.Object, now time.Time) []any {
 	c := obj.(*storagev1.StorageClass)
 	name := c.Name
-	if IsDefaultClass(c) {
+	if core.IsDefault(c) {
 		name += " (default)"
 	}
 	return []any{

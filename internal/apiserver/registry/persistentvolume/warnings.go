@@ -2,7 +2,6 @@ package persistentvolume
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -44,7 +43,7 @@ func warnAnnotation(obj metav1.Object, name, instead string) []string {
 
 // warnClass warns about a class whose claims nothing here would serve.
 func warnClass(c *storagev1.StorageClass, o pod.Options) []string {
-	if o.Node == nil || c.Provisioner == core.Provisioner || slices.Contains(o.LocalStorageClasses, c.Name) || slices.Contains(o.LocalStorageClasses, "*") {
+	if o.Node == nil || c.Provisioner == core.Provisioner || o.LocalStorageClasses.Has(c.Name) {
 		return nil
 	}
 	return []string{fmt.Sprintf("provisioner: %s does not run here, so claims of this class wait for volumes that somebody makes for them: "+
