@@ -77,16 +77,16 @@ func newRules(pods netip.Prefix) (_ *rules, err error) {
 	r.rule(prerouting, r.toServices())
 	r.rule(output, r.toServices())
 	gateway := Gateway(pods)
-	r.rule(prerouting, isTCP(), target(gateway), targetPortIs(dnsPort), verdict(expr.VerdictReturn))
+	r.rule(prerouting, isTCP(), target(gateway), targetPortIs(dnsPort), leave())
 	r.rule(prerouting, isTCP(), target(gateway), translate(netip.AddrPortFrom(gateway, egressPort)))
-	r.rule(prerouting, within(pods), verdict(expr.VerdictReturn))
-	r.rule(prerouting, r.inRanges(), verdict(expr.VerdictReturn))
+	r.rule(prerouting, within(pods), leave())
+	r.rule(prerouting, r.inRanges(), leave())
 	r.rule(prerouting, isTCP(), translate(netip.AddrPortFrom(gateway, egressPort)))
 	r.rule(postrouting, r.isSelf(), exprs{&expr.Masq{}})
 	forward := conn.AddChain(&nftables.Chain{
 		Table: r.table, Name: "forward", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter,
 	})
-	r.rule(forward, within(pods), verdict(expr.VerdictReturn))
+	r.rule(forward, within(pods), leave())
 	r.rule(forward, exprs{&expr.Reject{Type: unix.NFT_REJECT_ICMP_UNREACH, Code: portUnreachable}})
 	return r, conn.Flush()
 }
@@ -281,7 +281,8 @@ func translate(to netip.AddrPort) exprs {
 	}
 }
 
-func verdict(kind expr.VerdictKind) exprs { return exprs{&expr.Verdict{Kind: kind}} }
+// leave ends a base chain: the packet goes on as it is.
+func leave() exprs { return exprs{&expr.Verdict{Kind: expr.VerdictReturn}} }
 
 func equals(data []byte) *expr.Cmp { return &expr.Cmp{Op: expr.CmpOpEq, Register: first, Data: data} }
 
