@@ -107,6 +107,7 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	if l.users != nil {
 		c.enterUsers(l.users)
 	}
+	c.CloseFrom(firstOther)
 	c.becomeUser()
 	c.Do("enter the working directory "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
 	if l.container.NoNewPrivileges {
@@ -187,6 +188,10 @@ func readOnlyUnless(writable bool) uintptr {
 func (c *child) mountAt(path, kind string, flags uintptr) {
 	c.Do("mount "+path, unix.SYS_MOUNT, c.String(kind), c.String(path), c.String(kind), flags)
 }
+
+// firstOther is the first descriptor after the standard streams. Those from here on are the host process's. They are closed
+// before the working directory is entered, because its path may be /proc/self/fd/N.
+const firstOther = 3
 
 // setStreams sets the standard streams and the umask.
 func (c *child) setStreams(spec childSpec) {

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -27,6 +28,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(call{})-callSize]
 type Program struct {
 	calls    []call
 	purposes []string
+	// closes are the indexes of the calls that close descriptors.
+	closes []int
 	// keep holds what the arguments point to, because the garbage collector does not see them.
 	keep []any
 }
@@ -43,6 +46,26 @@ func (p *Program) Do(what string, number uintptr, args ...uintptr) {
 func (p *Program) Try(number uintptr, args ...uintptr) {
 	p.Do("", number, args...)
 	p.calls[len(p.calls)-1].mayFail = 1
+}
+
+// CloseFrom closes all descriptors from first on, except one of an empty pipe.
+func (p *Program) CloseFrom(first int) {
+	p.closes = append(p.closes, len(p.calls), len(p.calls)+1)
+	for range 2 {
+		p.Do("close the descriptors of the host process", unix.SYS_CLOSE_RANGE, uintptr(first), math.MaxUint32, 0)
+	}
+}
+
+// spare keeps fd from being closed by CloseFrom.
+func (p *Program) spare(fd int) {
+	for i, at := range p.closes {
+		args := &p.calls[at].args
+		if below := i%2 == 0; below && uintptr(fd) > args[0] {
+			args[1] = uintptr(fd - 1)
+			continue
+		}
+		args[0] = max(args[0], uintptr(fd+1))
+	}
 }
 
 // Bytes returns an argument that points to a copy of b.

@@ -81,6 +81,25 @@ func TestAFailedCallIsNamed(t *testing.T) {
 	}
 }
 
+func TestDescriptorsAreClosed(t *testing.T) {
+	fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	p := &stage.Program{}
+	p.CloseFrom(3)
+	p.Do("enter a closed directory", unix.SYS_FCHDIR, uintptr(fd))
+	if _, err := onThread(t, execute(p, "/bin/true"), 0); err == nil || err.Error() != "cannot enter a closed directory: bad file descriptor" {
+		t.Errorf("Wait() = %v", err)
+	}
+	p = &stage.Program{}
+	p.CloseFrom(3)
+	if _, err := onThread(t, execute(p, "/bin/nothing"), 0); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("Wait() = %v", err)
+	}
+}
+
 // The child of a list without an execve must exit, not return into this program.
 func TestAListWithoutAProgramEnds(t *testing.T) {
 	p := &stage.Program{}
