@@ -19,6 +19,7 @@ import (
 const (
 	stepMountProc  = "mount /proc"
 	stepRunProgram = "run the program"
+	stepEnterDir   = "enter the working directory"
 )
 
 // childFacts are properties of this machine on which the steps of a child depend.
@@ -109,7 +110,7 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	}
 	c.CloseFrom(firstOther)
 	c.becomeUser()
-	c.Do("enter the working directory "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
+	c.Do(stepEnterDir+" "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
 	if l.container.NoNewPrivileges {
 		c.filter()
 	}
@@ -119,8 +120,12 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 
 // execute runs the container's program.
 func (c *child) execute(path string, env []string) {
+	c.unblockSignals()
+	c.Run(stepRunProgram, []string{path}, c.container.Command, env)
+}
+
+func (c *child) unblockSignals() {
 	c.Do("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
-	c.Do(stepRunProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
 }
 
 // signalSetSize is the size of a set of signals for the kernel.

@@ -31,7 +31,7 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 		c.setIDs()
 	}
 	c.CloseFrom(firstOther)
-	c.Do("enter the working directory "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
+	c.Do(stepEnterDir+" "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
 	c.limitFiles(l.sandbox.fileLimit)
 	c.execute(path, attr.Env)
 	l.path = path
