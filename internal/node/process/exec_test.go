@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -34,10 +35,11 @@ func (m *machine) exec(id runtime.ID, stdin string, args ...string) (code int32,
 // sleeper starts a container that goes on until it is stopped.
 func (m *machine) sleeper(c runtime.Container) runtime.ID {
 	m.t.Helper()
-	c.Command = []string{"sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"}
+	c.Command = []string{"sh", "-c", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"}
 	if s := m.start(c); s.State != runtime.Running {
 		m.t.Fatalf("%+v", s)
 	}
+	await.Until(m.t, "the container runs", func() bool { return m.outputIfAny(c) == "ready\n" })
 	return c.ID
 }
 
@@ -201,8 +203,8 @@ func TestACommandEndsWithItsControlPlane(t *testing.T) {
 	onContainers(t, func(t *testing.T, m *machine, c runtime.Container) {
 		id := m.sleeper(c)
 		for name, script := range map[string]string{
-			"one that is told": "trap 'exit' HUP; echo ready; while :; do sleep 0.05; done",
-			"one that ignores": "trap '' HUP; echo ready; sleep 1000 & sleep 1000",
+			"one that is told": "trap 'exit' HUP; echo $$; while :; do sleep 0.05; done",
+			"one that ignores": "trap '' HUP; sleep 1000 & echo $$ $!; sleep 1000",
 		} {
 			ctx, cancel := context.WithCancel(await.Context(t))
 			ready, write := io.Pipe()
@@ -211,7 +213,8 @@ func TestACommandEndsWithItsControlPlane(t *testing.T) {
 				_, err := m.Exec(ctx, id, runtime.Command{Args: []string{"sh", "-c", script}}, runtime.Streams{Stdout: write})
 				done <- err
 			}()
-			if _, err := ready.Read(make([]byte, 10)); err != nil {
+			pids, err := bufio.NewReader(ready).ReadString('\n')
+			if err != nil {
 				t.Fatal(err)
 			}
 			cancel()
@@ -219,8 +222,8 @@ func TestACommandEndsWithItsControlPlane(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			await.Until(t, name+" has ended", func() bool {
-				_, out, _ := m.exec(id, "", "sh", "-c", "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null; echo; done | grep -c 'echo read[y]\\|sleep 100[0]'")
-				return out == "0\n"
+				_, out, _ := m.exec(id, "", "sh", "-c", "for p in "+strings.TrimSpace(pids)+"; do kill -0 $p 2>/dev/null && echo alive; done")
+				return out == ""
 			})
 		}
 		if s := m.end(id); s.ExitCode != 0 {
