@@ -101,7 +101,9 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "pods/binding", binding)
 		out.add(gv, "pods/eviction", &evictionREST{pods: main.Store})
 		out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
-		for _, name := range []string{"exec", "attach", "portforward"} {
+		connecter := podConnecter{pods: main.Store, access: s.config.Pods}
+		out.add(gv, "pods/exec", execREST{connecter})
+		for _, name := range []string{"attach", "portforward"} {
 			out.add(gv, "pods/"+name, notImplementedREST{subresource: name})
 		}
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}

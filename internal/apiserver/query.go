@@ -12,10 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// addQueries adds conversions from a URL's query to the options of pods/log and jobs/log to the scheme.
+// addQueries adds conversions from a URL's query to the options of subresources to the scheme.
 func addQueries(scheme *runtime.Scheme) error {
 	err := scheme.AddConversionFunc((*url.Values)(nil), (*JobLogOptions)(nil), func(in, out any, _ conversion.Scope) error {
 		return readJobLogOptions(*in.(*url.Values), out.(*JobLogOptions))
+	})
+	if err != nil {
+		return err
+	}
+	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodExecOptions)(nil), func(in, out any, _ conversion.Scope) error {
+		q := query{values: *in.(*url.Values)}
+		*out.(*corev1.PodExecOptions) = corev1.PodExecOptions{
+			Stdin: q.bool("stdin"), Stdout: q.bool("stdout"), Stderr: q.bool("stderr"), TTY: q.bool("tty"),
+			Container: q.get("container"), Command: q.values["command"],
+		}
+		return q.err
 	})
 	if err != nil {
 		return err

@@ -12,12 +12,14 @@ import (
 	"k8s.io/kubectl/pkg/cmd/apply"
 	"k8s.io/kubectl/pkg/cmd/auth"
 	"k8s.io/kubectl/pkg/cmd/clusterinfo"
+	"k8s.io/kubectl/pkg/cmd/cp"
 	"k8s.io/kubectl/pkg/cmd/create"
 	"k8s.io/kubectl/pkg/cmd/delete"
 	"k8s.io/kubectl/pkg/cmd/describe"
 	"k8s.io/kubectl/pkg/cmd/diff"
 	"k8s.io/kubectl/pkg/cmd/edit"
 	"k8s.io/kubectl/pkg/cmd/events"
+	"k8s.io/kubectl/pkg/cmd/exec"
 	"k8s.io/kubectl/pkg/cmd/explain"
 	"k8s.io/kubectl/pkg/cmd/get"
 	"k8s.io/kubectl/pkg/cmd/label"
@@ -63,6 +65,8 @@ var All = []Verb{
 		return describe.NewCmdDescribe(parent, f, s)
 	}},
 	{Name: "logs", Short: "Print the logs of a pod or a Job's pods", Needs: NeedsData, own: newLogs},
+	{Name: "exec", Short: "Run a command in a container", Needs: NeedsServer, build: exec.NewCmdExec},
+	{Name: "cp", Short: "Copy files from and to a container", Needs: NeedsServer, build: cp.NewCmdCp},
 	{Name: "events", Short: "List events", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return events.NewCmdEvents(f, s)
 	}},

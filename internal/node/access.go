@@ -1,0 +1,35 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Attempt returns the attempt at a container that runs, or an error of the API.
+func (n *Node) Attempt(pod *corev1.Pod, container string) (runtime.ID, error) {
+	id := runtime.ID{PodUID: pod.UID, Container: container}
+	var started bool
+	if id.Attempt, started = n.pods.Newest(pod.UID, container); !started {
+		return id, apierrors.NewBadRequest(fmt.Sprintf("container %q of pod %q has not started", container, pod.Name))
+	}
+	ended, known := n.pods.Ended(id)
+	if !known {
+		ended = closedChan
+	}
+	select {
+	case <-ended:
+		return id, apierrors.NewBadRequest(fmt.Sprintf("container %q of pod %q has ended", container, pod.Name))
+	default:
+		return id, nil
+	}
+}
+
+// Exec is that of the runtime.
+func (n *Node) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
+	return n.Runtime.Exec(ctx, id, command, streams)
+}
