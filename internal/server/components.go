@@ -18,6 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	imagestore "github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/internal/localvolume"
 	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/podlogs"
@@ -88,7 +89,8 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 		MemoryExceeded: p.memory.Exceeded}
 	if p.host != nil {
 		config.Pods = &p.nodePods
-		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass}
+		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass,
+			LocalStorageClasses: o.LocalStorageClasses}
 	}
 	p.api, err = apiserver.New(config)
 	return err
@@ -102,14 +104,15 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 	c := p.api.Client()
 	p.events = events.NewWriter(c.Events(), events.Scheme)
 	p.events.DrainTime = cmp.Or(o.EventDrainTime, p.events.DrainTime)
-	p.services = append(p.services, controllers(c, p.events, o)...)
 	if p.host == nil {
+		p.services = append(p.services, controllers(c, p.events, nil, o)...)
 		return nil
 	}
 	containers, err := p.host.wait()
 	if err != nil {
 		return err
 	}
+	volumes := localvolume.Of(o.DataDir, containers.RemoveVolume)
 	images, whyNoImages := openImages(o.ImageDir)
 	n, err := node.New(node.Config{
 		Client:      c,
@@ -123,10 +126,12 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 		Version:     o.Version,
 		Cordoned:    o.Cordoned,
 		KeepLogs:    o.KeepLogs,
+		Volumes:     volumes,
 	})
 	if err != nil {
 		return err
 	}
+	p.services = append(p.services, controllers(c, p.events, provisioner{volumes, n.Name()}, o)...)
 	logs.source.Store(n.Logs)
 	p.nodePods.node.Store(n)
 	p.services = append(p.services, n)
