@@ -103,7 +103,8 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
 		connecter := podConnecter{pods: main.Store, access: s.config.Pods}
 		out.add(gv, "pods/exec", execREST{connecter})
-		for _, name := range []string{"attach", "portforward"} {
+		out.add(gv, "pods/attach", attachREST{connecter})
+		for _, name := range []string{"portforward"} {
 			out.add(gv, "pods/"+name, notImplementedREST{subresource: name})
 		}
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}

@@ -23,8 +23,9 @@ import (
 type PodAccess interface {
 	// Attempt returns the attempt at a container that runs, or an error of the API.
 	Attempt(pod *corev1.Pod, container string) (noderuntime.ID, error)
-	// Exec is that of the node's runtime.
+	// Exec and Attach are those of the node's runtime.
 	Exec(ctx context.Context, id noderuntime.ID, command noderuntime.Command, streams noderuntime.Streams) (exitCode int32, err error)
+	Attach(ctx context.Context, id noderuntime.ID, streams noderuntime.Streams) error
 }
 
 // idleTimeout ends a session in which nothing has happened for so long, as on a kubelet.
@@ -80,18 +81,45 @@ func (r execREST) Connect(ctx context.Context, name string, obj runtime.Object, 
 	if len(options.Command) == 0 {
 		return nil, apierrors.NewBadRequest("command: it is missing, and there is no default")
 	}
-	streams := remotecommand.Options{Stdin: options.Stdin, Stdout: options.Stdout, Stderr: options.Stderr && !options.TTY, TTY: options.TTY}
-	if !streams.Stdin && !streams.Stdout && !streams.Stderr {
-		return nil, apierrors.NewBadRequest("at least one of stdin, stdout and stderr must be true")
-	}
 	id, err := r.attempt(ctx, name, options.Container)
 	if err != nil {
 		return nil, err
 	}
 	command := noderuntime.Command{Args: options.Command, TTY: options.TTY}
-	return terminalHandler{options: streams, run: func(ctx context.Context, streams noderuntime.Streams) (int32, error) {
+	run := func(ctx context.Context, streams noderuntime.Streams) (int32, error) {
 		return r.access.Exec(ctx, id, command, streams)
-	}}, nil
+	}
+	return newTerminalHandler(options.Stdin, options.Stdout, options.Stderr, options.TTY, run)
+}
+
+// attachREST serves pods/attach.
+type attachREST struct{ podConnecter }
+
+// NewConnectOptions implements rest.Connecter.
+func (attachREST) NewConnectOptions() (runtime.Object, bool, string) {
+	return &corev1.PodAttachOptions{}, false, ""
+}
+
+// Connect implements rest.Connecter.
+func (r attachREST) Connect(ctx context.Context, name string, obj runtime.Object, _ rest.Responder) (http.Handler, error) {
+	options := obj.(*corev1.PodAttachOptions)
+	id, err := r.attempt(ctx, name, options.Container)
+	if err != nil {
+		return nil, err
+	}
+	run := func(ctx context.Context, streams noderuntime.Streams) (int32, error) {
+		return 0, r.access.Attach(ctx, id, streams)
+	}
+	return newTerminalHandler(options.Stdin, options.Stdout, options.Stderr, options.TTY, run)
+}
+
+func newTerminalHandler(stdin, stdout, stderr, tty bool, run func(context.Context, noderuntime.Streams) (int32, error)) (http.Handler, error) {
+	// What is printed to a terminal has a single stream.
+	streams := remotecommand.Options{Stdin: stdin, Stdout: stdout, Stderr: stderr && !tty, TTY: tty}
+	if !streams.Stdin && !streams.Stdout && !streams.Stderr {
+		return nil, apierrors.NewBadRequest("at least one of stdin, stdout and stderr must be true")
+	}
+	return terminalHandler{options: streams, run: run}, nil
 }
 
 // terminalHandler connects a client with a process.
@@ -120,7 +148,10 @@ func (h terminalHandler) ExecInContainer(ctx context.Context, _, _, _ string, _ 
 	defer cancel()
 	sizes := make(chan noderuntime.Size)
 	go passSizes(ctx, resize, sizes)
-	streams := noderuntime.Streams{Stdin: in, Sizes: sizes}
+	streams := noderuntime.Streams{Sizes: sizes}
+	if h.options.Stdin {
+		streams.Stdin = in
+	}
 	// A nil io.WriteCloser would be an io.Writer that is not nil.
 	if out != nil {
 		streams.Stdout = out

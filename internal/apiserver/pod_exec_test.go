@@ -33,6 +33,11 @@ func (c commands) Exec(ctx context.Context, _ runtime.ID, command runtime.Comman
 	return c[command.Args[0]](ctx, streams)
 }
 
+func (c commands) Attach(ctx context.Context, _ runtime.ID, streams runtime.Streams) error {
+	_, err := c["attach"](ctx, streams)
+	return err
+}
+
 // session starts a server with the commands, and returns a function that connects to one of them.
 func session(t *testing.T, c commands) func(options corev1.PodExecOptions, bySPDY bool) remotecommand.Executor {
 	t.Helper()

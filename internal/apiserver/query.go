@@ -20,6 +20,16 @@ func addQueries(scheme *runtime.Scheme) error {
 	if err != nil {
 		return err
 	}
+	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodAttachOptions)(nil), func(in, out any, _ conversion.Scope) error {
+		q := query{values: *in.(*url.Values)}
+		*out.(*corev1.PodAttachOptions) = corev1.PodAttachOptions{
+			Stdin: q.bool("stdin"), Stdout: q.bool("stdout"), Stderr: q.bool("stderr"), TTY: q.bool("tty"), Container: q.get("container"),
+		}
+		return q.err
+	})
+	if err != nil {
+		return err
+	}
 	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodExecOptions)(nil), func(in, out any, _ conversion.Scope) error {
 		q := query{values: *in.(*url.Values)}
 		*out.(*corev1.PodExecOptions) = corev1.PodExecOptions{

@@ -33,3 +33,8 @@ func (n *Node) Attempt(pod *corev1.Pod, container string) (runtime.ID, error) {
 func (n *Node) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
 	return n.Runtime.Exec(ctx, id, command, streams)
 }
+
+// Attach is that of the runtime.
+func (n *Node) Attach(ctx context.Context, id runtime.ID, streams runtime.Streams) error {
+	return n.Runtime.Attach(ctx, id, streams)
+}

@@ -199,6 +199,10 @@ func (r *scripted) Exec(context.Context, runtime.ID, runtime.Command, runtime.St
 	return 0, errors.New("a scripted container runs no commands")
 }
 
+func (r *scripted) Attach(context.Context, runtime.ID, runtime.Streams) error {
+	return errors.New("a scripted container has no streams")
+}
+
 // writes sets how many bytes all containers of that name have written.
 func (r *scripted) writes(container string, bytes int64) {
 	r.mu.Lock()

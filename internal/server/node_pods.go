@@ -34,3 +34,8 @@ func (t *nodePods) Attempt(pod *corev1.Pod, container string) (runtime.ID, error
 func (t *nodePods) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
 	return t.node.Load().Exec(ctx, id, command, streams)
 }
+
+// Attach implements apiserver.PodAccess.
+func (t *nodePods) Attach(ctx context.Context, id runtime.ID, streams runtime.Streams) error {
+	return t.node.Load().Attach(ctx, id, streams)
+}

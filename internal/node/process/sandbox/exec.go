@@ -95,7 +95,7 @@ func (p *Process) exec(args []string, s *childStreams) (*Command, error) {
 // be a shadow, in which the kernel finds no terminals, so that of another container is made before.
 func (p *Process) openStreams(t *thread, s *childStreams) error {
 	if !s.terminal {
-		return s.openPipes()
+		return s.openPipes(true, nil)
 	}
 	t.addUndo(func() error { return setns(t.sandbox.views.base, unix.CLONE_NEWNS) })
 	if err := unix.Setns(p.fd, unix.CLONE_NEWNS); err != nil {
