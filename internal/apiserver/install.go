@@ -104,9 +104,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		connecter := podConnecter{pods: main.Store, access: s.config.Pods}
 		out.add(gv, "pods/exec", execREST{connecter})
 		out.add(gv, "pods/attach", attachREST{connecter})
-		for _, name := range []string{"portforward"} {
-			out.add(gv, "pods/"+name, notImplementedREST{subresource: name})
-		}
+		out.add(gv, "pods/portforward", portForwardREST{connecter})
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
 	case batchv1.Resource("jobs"):
 		s.jobs = main

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
@@ -26,6 +27,8 @@ type PodAccess interface {
 	// Exec and Attach are those of the node's runtime.
 	Exec(ctx context.Context, id noderuntime.ID, command noderuntime.Command, streams noderuntime.Streams) (exitCode int32, err error)
 	Attach(ctx context.Context, id noderuntime.ID, streams noderuntime.Streams) error
+	// Dial connects to a TCP port of a pod's loopback address.
+	Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error)
 }
 
 // idleTimeout ends a session in which nothing has happened for so long, as on a kubelet.

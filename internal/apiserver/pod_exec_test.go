@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -36,6 +37,10 @@ func (c commands) Exec(ctx context.Context, _ runtime.ID, command runtime.Comman
 func (c commands) Attach(ctx context.Context, _ runtime.ID, streams runtime.Streams) error {
 	_, err := c["attach"](ctx, streams)
 	return err
+}
+
+func (commands) Dial(ctx context.Context, _ *corev1.Pod, port int32) (net.Conn, error) {
+	return (&net.Dialer{}).DialContext(ctx, "tcp", fmt.Sprint("127.0.0.1:", port))
 }
 
 // session starts a server with the commands, and returns a function that connects to one of them.

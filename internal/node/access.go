@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"fmt"
+	"net"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,4 +39,19 @@ func (n *Node) Exec(ctx context.Context, id runtime.ID, command runtime.Command,
 // Attach is that of the runtime.
 func (n *Node) Attach(ctx context.Context, id runtime.ID, streams runtime.Streams) error {
 	return n.Runtime.Attach(ctx, id, streams)
+}
+
+// Dial connects to a TCP port of a pod's loopback address. Pods share that of this machine.
+func (n *Node) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error) {
+	if !n.Taken(pod) {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("pod %q is not on this node", pod.Name))
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	if err != nil {
+		if six, failed := dialer.DialContext(ctx, "tcp", net.JoinHostPort("::1", strconv.Itoa(int(port)))); failed == nil {
+			return six, nil
+		}
+	}
+	return conn, err
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"net"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +26,7 @@ func (t *nodePods) has(pod *corev1.Pod) bool {
 func (t *nodePods) Attempt(pod *corev1.Pod, container string) (runtime.ID, error) {
 	n := t.node.Load()
 	if n == nil {
-		return runtime.ID{}, apierrors.NewServiceUnavailable("the node of this server is starting")
+		return runtime.ID{}, errStarting
 	}
 	return n.Attempt(pod, container)
 }
@@ -39,3 +40,14 @@ func (t *nodePods) Exec(ctx context.Context, id runtime.ID, command runtime.Comm
 func (t *nodePods) Attach(ctx context.Context, id runtime.ID, streams runtime.Streams) error {
 	return t.node.Load().Attach(ctx, id, streams)
 }
+
+// Dial implements apiserver.PodAccess.
+func (t *nodePods) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error) {
+	n := t.node.Load()
+	if n == nil {
+		return nil, errStarting
+	}
+	return n.Dial(ctx, pod, port)
+}
+
+var errStarting = apierrors.NewServiceUnavailable("the node of this server is starting")

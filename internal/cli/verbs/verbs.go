@@ -25,6 +25,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/get"
 	"k8s.io/kubectl/pkg/cmd/label"
 	"k8s.io/kubectl/pkg/cmd/patch"
+	"k8s.io/kubectl/pkg/cmd/portforward"
 	"k8s.io/kubectl/pkg/cmd/replace"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/cmd/wait"
@@ -69,6 +70,7 @@ var All = []Verb{
 	{Name: "exec", Short: "Run a command in a container", Needs: NeedsServer, build: exec.NewCmdExec},
 	{Name: "attach", Short: "Connect with the streams of a container", Needs: NeedsServer, build: attach.NewCmdAttach},
 	{Name: "cp", Short: "Copy files from and to a container", Needs: NeedsServer, build: cp.NewCmdCp},
+	{Name: "port-forward", Short: "Connect ports of this machine with those of a pod", Needs: NeedsServer, build: portforward.NewCmdPortForward},
 	{Name: "events", Short: "List events", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return events.NewCmdEvents(f, s)
 	}},
