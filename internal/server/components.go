@@ -15,6 +15,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver"
 	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	imagestore "github.com/stint-dev/stint/internal/image/store"
@@ -113,8 +114,28 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 		return err
 	}
 	volumes := localvolume.Of(o.DataDir, containers.RemoveVolume)
+	n, err := openNode(c, containers, volumes, p.events, o)
+	if err != nil {
+		return err
+	}
+	logs.source.Store(n.Logs)
+	p.nodePods.node.Store(n)
+	p.services = append(append(p.services, controllers(c, p.events, localVolumes{volumes, n.Name()}, o)...), n)
+	return nil
+}
+
+// localVolumes are the volumes that are provisioned on the machine of a node.
+type localVolumes struct {
+	localvolume.Dir
+	node string
+}
+
+// NodeName implements persistentvolume.Provisioner.
+func (l localVolumes) NodeName() string { return l.node }
+
+func openNode(c client.Interface, containers *process.Runtime, volumes localvolume.Dir, w *events.Writer, o Options) (*node.Node, error) {
 	images, whyNoImages := openImages(o.ImageDir)
-	n, err := node.New(node.Config{
+	return node.New(node.Config{
 		Client:      c,
 		Images:      images,
 		WhyNoImages: whyNoImages,
@@ -122,20 +143,12 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 		Runtime:     containers,
 		Dir:         o.DataDir,
 		Allocatable: o.Allocatable,
-		Recorder:    p.events.Recorder("kubelet"),
+		Recorder:    w.Recorder("kubelet"),
 		Version:     o.Version,
 		Cordoned:    o.Cordoned,
 		KeepLogs:    o.KeepLogs,
 		Volumes:     volumes,
 	})
-	if err != nil {
-		return err
-	}
-	p.services = append(p.services, controllers(c, p.events, provisioner{volumes, n.Name()}, o)...)
-	logs.source.Store(n.Logs)
-	p.nodePods.node.Store(n)
-	p.services = append(p.services, n)
-	return nil
 }
 
 // openImages opens the image store, or returns why it is not available.

@@ -19,7 +19,6 @@ import (
 	"github.com/stint-dev/stint/internal/controller/ttl"
 	"github.com/stint-dev/stint/internal/controller/volumeprotection"
 	"github.com/stint-dev/stint/internal/events"
-	"github.com/stint-dev/stint/internal/localvolume"
 )
 
 const (
@@ -50,7 +49,7 @@ const (
 	ConcurrentScheduledJobSyncs = 64
 )
 
-// controllers creates the chosen controllers.
+// controllers creates the chosen controllers. Without a node there are no local volumes.
 func controllers(c client.Interface, w *events.Writer, volumes persistentvolume.Provisioner, o Options) []service {
 	o.Job.ConcurrentSyncs = cmp.Or(o.Job.ConcurrentSyncs, ConcurrentJobSyncs)
 	o.Job.QueuedPodsAreNotPending = true
@@ -81,7 +80,7 @@ func controllers(c client.Interface, w *events.Writer, volumes persistentvolume.
 		},
 		claimProtection:  func() service { return volumeprotection.NewClaims(c) },
 		volumeProtection: func() service { return volumeprotection.NewVolumes(c) },
-		ephemeralVolumes: func() service { return ephemeralvolume.New(c, w.Recorder("ephemeral-volume")) },
+		ephemeralVolumes: func() service { return ephemeralvolume.New(c, w.Recorder("ephemeral_volume")) },
 	}
 	var services []service
 	for _, name := range Controllers {
@@ -108,12 +107,3 @@ func (o Options) jobOptions() apiserver.JobOptions {
 	settings := o.Job.Settings()
 	return apiserver.JobOptions{Settings: &settings, NoController: o.ReadOnly || !o.runs(jobController)}
 }
-
-// provisioner makes the volumes of the StorageClass local in the data directory, for the node.
-type provisioner struct {
-	localvolume.Dir
-	node string
-}
-
-// NodeName implements persistentvolume.Provisioner.
-func (p provisioner) NodeName() string { return p.node }

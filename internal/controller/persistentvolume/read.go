@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
@@ -12,7 +13,7 @@ import (
 
 // cachedOrLive returns a cached object or, as the informer may be behind, the live one; nil if it does not exist.
 func cachedOrLive[T loop.Object](ctx context.Context, r client.Resource[T], name string) (T, error) {
-	if cached := loop.Cached[T](r.Informer(), volumeKey(name)); *new(T) != cached {
+	if cached := loop.Cached[T](r.Informer(), cache.ObjectName{Name: name}); *new(T) != cached {
 		return cached, nil
 	}
 	return live(ctx, r, "", name)

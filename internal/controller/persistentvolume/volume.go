@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
@@ -17,7 +18,7 @@ import (
 
 // syncVolume decides on the cached state and, if there is anything to do, again on the live state.
 func (b *Controller) syncVolume(ctx context.Context, key types.NamespacedName) error {
-	cached := loop.Cached[*corev1.PersistentVolume](b.volumes.Informer(), key)
+	cached := loop.Cached[*corev1.PersistentVolume](b.volumes.Informer(), cache.ObjectName{Name: key.Name})
 	if cached == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
@@ -43,7 +44,7 @@ func mayGo(v *corev1.PersistentVolume) bool {
 }
 
 func (p *Volumes) sync(ctx context.Context, key types.NamespacedName) error {
-	v := loop.Cached[*corev1.PersistentVolume](p.volumes.Informer(), key)
+	v := loop.Cached[*corev1.PersistentVolume](p.volumes.Informer(), cache.ObjectName{Name: key.Name})
 	if v == nil || !mayGo(v) {
 		return nil
 	}

@@ -168,7 +168,9 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	case wire.OpRemoveVolume:
 		err = h.removeVolume(r.Dir)
 	case wire.OpShare:
-		err = beneath.ShareAt(r.Dir, r.Share)
+		err = beneath.ShareAt(r.Dir, beneath.Share{Group: r.Group})
+	case wire.OpShareToWrite:
+		err = beneath.ShareAt(r.Dir, beneath.Share{Group: r.Group, Write: true, OnMismatch: r.OnMismatch})
 	case wire.OpMeasure:
 		reply.Usage, err = h.measure(r.IDs, r.Dirs)
 	default:
