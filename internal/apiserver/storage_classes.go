@@ -14,7 +14,6 @@ import (
 	storage "k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry/persistentvolume"
 	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 

@@ -95,6 +95,9 @@ func TestAVolumeThatIsALinkIsNotFollowed(t *testing.T) {
 	if err := d.Make(t.Context(), "pvc-1"); err == nil {
 		t.Error("a link was taken for the directory of a volume")
 	}
+	if path, err := d.Find("pvc-1"); err == nil {
+		t.Errorf("a link was found as the directory %s", path)
+	}
 	if err := d.Remove(t.Context(), "pvc-1"); err != nil {
 		t.Error(err)
 	}

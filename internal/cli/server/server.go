@@ -43,6 +43,7 @@ type serverFlags struct {
 	memory      nodeflags.MemoryLimit
 	quota       nodeflags.Quota
 	maxPIDs     nodeflags.PodMaxPIDs
+	classes     nodeflags.LocalStorageClasses
 	service     controllerflags.Service
 	job         controllerflags.Job
 	schedules   controllerflags.Schedules
@@ -89,6 +90,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	f.memory.Add(flags)
 	f.quota.Add(flags)
 	f.maxPIDs.Add(flags)
+	f.classes.Add(flags)
 	f.service.Add(flags, controllerflags.Offer{All: server.Controllers})
 	f.job.Add(flags, job.Options{
 		ManagedBy:       []string{batchv1.JobControllerName, job.ManagedBy},
@@ -137,6 +139,10 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	classes, err := f.classes.Checked()
+	if err != nil {
+		return server.Options{}, err
+	}
 	timeout, err := f.start.Checked()
 	if err != nil {
 		return server.Options{}, err
@@ -155,7 +161,8 @@ func (f *serverFlags) options() (server.Options, error) {
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.MetricsListen, Node: true,
 		Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, StoreQuota: quota, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
-		Controllers: f.service.Controllers, TerminatedPodGCThreshold: f.terminated.Threshold(), Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
+		LocalStorageClasses: classes,
+		Controllers:         f.service.Controllers, TerminatedPodGCThreshold: f.terminated.Threshold(), Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once, which does not damage the store.
