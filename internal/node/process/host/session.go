@@ -75,7 +75,7 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 		w.Refused = fmt.Sprintf("it speaks version %d of the protocol and was asked for version %d",
 			wire.Protocol, hello.Protocol)
 	}
-	if hello.Replace && !h.busy() {
+	if hello.Replace && !h.stays() { // It may not have noticed yet that a control plane has hung up.
 		h.end()
 		w.Refused = "it is ending"
 	}
