@@ -145,6 +145,8 @@ func (h terminalHandler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // ExecInContainer implements remotecommand.Executor.
+//
+//nolint:revive // the library's interface
 func (h terminalHandler) ExecInContainer(ctx context.Context, _, _, _ string, _ []string, in io.Reader, out, errs io.WriteCloser,
 	_ bool, resize <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)

@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func TestAClientIsAttachedToAContainer(t *testing.T) {
 		// The input stays open for the next client.
 		first.stdin.Close()
 		second.detach()
-		if err := second.end(t); err != context.Canceled {
+		if err := second.end(t); !errors.Is(err, context.Canceled) {
 			t.Errorf("a client that detaches: %v", err)
 		}
 		third := m.attach(c.ID)
@@ -154,7 +155,7 @@ func TestAContainerWithATerminalIsNotHeldUpByHangups(t *testing.T) {
 	a := m.attach(c.ID)
 	a.sizes <- runtime.Size{Columns: 80, Rows: 25}
 	a.detach()
-	if err := a.end(t); err != context.Canceled {
+	if err := a.end(t); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if err := unix.Kill(s.PID, 0); err != nil {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -218,7 +219,7 @@ func TestACommandEndsWithItsControlPlane(t *testing.T) {
 				t.Fatal(err)
 			}
 			cancel()
-			if err := await.Value(t, "the end of the command", done); err != context.Canceled {
+			if err := await.Value(t, "the end of the command", done); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", name, err)
 			}
 			await.Until(t, name+" has ended", func() bool {

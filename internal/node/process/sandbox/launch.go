@@ -85,13 +85,7 @@ func (l *launch) refuse() error {
 		return startErrorf("stdin and tty take Linux 5.9 on amd64 or arm64")
 	}
 	if c.Root != nil {
-		if !info.CanRunImages {
-			return startErrorf("images cannot be run: %s", info.WhyNoImages)
-		}
-		if (c.Root.HostPID || c.Root.HostIPC) && !info.CanShareNamespaces {
-			return startErrorf("hostPID and hostIPC need a server that root of the machine has started")
-		}
-		return l.sandbox.users.refuse(c.User)
+		return l.refuseImage()
 	}
 	if len(volumes(c.Mounts)) > 0 && !info.CanMount {
 		return startErrorf("volumes cannot be mounted: %s", info.WhyNoMount)
@@ -104,6 +98,18 @@ func (l *launch) refuse() error {
 			c.User.UID)
 	}
 	return nil
+}
+
+// refuseImage is refuse for a container that runs from an image.
+func (l *launch) refuseImage() error {
+	c, info := l.container, l.sandbox.info
+	if !info.CanRunImages {
+		return startErrorf("images cannot be run: %s", info.WhyNoImages)
+	}
+	if (c.Root.HostPID || c.Root.HostIPC) && !info.CanShareNamespaces {
+		return startErrorf("hostPID and hostIPC need a server that root of the machine has started")
+	}
+	return l.sandbox.users.refuse(c.User)
 }
 
 // volumes leaves out mounts that would mount a path over itself.
