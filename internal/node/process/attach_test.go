@@ -150,7 +150,7 @@ func TestAContainerWithATerminalIsNotHeldUpByHangups(t *testing.T) {
 	m.needExec()
 	c := m.container("sh", "-c", "trap 'exit 9' HUP; echo ready; while :; do sleep 0.01; done")
 	c.Stdin, c.TTY = true, true
-	s := m.start(c)
+	m.start(c)
 	await.Until(t, "the container runs", func() bool { return strings.Contains(m.outputIfAny(c), "ready") })
 	a := m.attach(c.ID)
 	a.sizes <- runtime.Size{Columns: 80, Rows: 25}
@@ -158,8 +158,8 @@ func TestAContainerWithATerminalIsNotHeldUpByHangups(t *testing.T) {
 	if err := a.end(t); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := unix.Kill(s.PID, 0); err != nil {
-		t.Errorf("the container has ended with its client: %v", err)
+	if code, _, problem := m.exec(c.ID, "", "true"); code != 0 {
+		t.Errorf("the container has ended with its client: %s", problem)
 	}
 	if err := m.Stop(await.Context(t), c.ID, 0); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ type Container struct {
 	// NoNewPrivileges keeps set-user-ID programs from gaining rights.
 	NoNewPrivileges bool `json:"noNewPrivileges,omitempty"`
 
-	// Stdin keeps a standard input open for those who attach. With StdinOnce the first one closes it. TTY gives it a terminal.
+	// Stdin keeps a standard input open for clients that attach. With StdinOnce the first one closes it. TTY gives it a terminal.
 	Stdin     bool `json:"stdin,omitempty"`
 	StdinOnce bool `json:"stdinOnce,omitempty"`
 	TTY       bool `json:"tty,omitempty"`

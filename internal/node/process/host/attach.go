@@ -92,12 +92,12 @@ func (l *listener) end(reason string) {
 	})
 }
 
-// patience is how long a client that does not read may keep a container from printing.
-const patience = 5 * time.Second
+// clientTimeout is how long a client that does not read may keep a container from printing.
+const clientTimeout = 5 * time.Second
 
 // write passes data on, and ends a client that does not take it.
 func (l *listener) write(stream int, data []byte) (ok bool) {
-	_ = l.pipes[stream].SetWriteDeadline(time.Now().Add(patience))
+	_ = l.pipes[stream].SetWriteDeadline(time.Now().Add(clientTimeout))
 	_, err := l.pipes[stream].Write(data)
 	if err != nil {
 		l.end("the client has read too slowly what the container prints, and was disconnected; the log has all of it")

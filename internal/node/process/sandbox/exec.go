@@ -186,7 +186,7 @@ func (c *Command) Wait() int32 {
 // hangUpGrace is how long a command may go on after it was told that its terminal is gone.
 const hangUpGrace = 2 * time.Second
 
-// HangUp tells the command and its process group that nobody listens any more, and kills what is left after a while.
+// HangUp tells the command and its process group that their client is gone, and kills what is left after a while.
 func (c *Command) HangUp() {
 	c.signalGroup(unix.SIGHUP)
 	time.AfterFunc(hangUpGrace, c.kill)
