@@ -38,6 +38,14 @@ func (h *Host) serveConn(conn *wire.Conn) {
 	if conn.Receive(&hello) != nil {
 		return
 	}
+	switch {
+	case hello.Exec != nil:
+		h.serveExec(conn, hello)
+		return
+	case hello.Attach != nil:
+		h.serveAttach(conn, hello)
+		return
+	}
 	s, welcome := h.admit(conn, hello)
 	if conn.Send(welcome) != nil || s == nil {
 		h.leave(s)
