@@ -84,7 +84,7 @@ func (d Dir) Remove(ctx context.Context, volume string) error {
 		return err
 	}
 	defer dir.Close()
-	// A volume that is only partly removed has another name, so that nobody takes it for whole.
+	// A volume that is only partly removed has another name, so that no pod takes it for whole.
 	removed := removedPrefix + volume
 	if err := dir.Rename(volume, removed); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

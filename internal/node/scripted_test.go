@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -194,6 +195,14 @@ func (r *scripted) Measure(_ context.Context, ids []runtime.ID, dirs []string) (
 		usage.Roots = append(usage.Roots, r.roots[id.Container])
 	}
 	return usage, nil
+}
+
+func (r *scripted) Exec(context.Context, runtime.ID, runtime.Command, runtime.Streams) (int32, error) {
+	return 0, errors.New("a scripted container runs no commands")
+}
+
+func (r *scripted) Attach(context.Context, runtime.ID, runtime.Streams) error {
+	return errors.New("a scripted container has no streams")
 }
 
 // writes sets how many bytes all containers of that name have written.

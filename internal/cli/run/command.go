@@ -90,19 +90,24 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	return cmd
 }
 
+// check checks the flags that concern what is run and what is shown.
+func (f *runFlags) check() error {
+	switch {
+	case len(f.files) == 0 && f.kustomize == "":
+		return command.BadInputf("no manifest: name one with -f FILE, or -f - for standard input, or a kustomization with -k DIR")
+	case f.format != "" && f.format != "json":
+		return command.BadInputf("-o %s is not supported: -o json writes JSON lines", f.format)
+	case f.format == "json" && f.quiet:
+		return command.BadInputf("-q and -o json exclude each other: leave one out")
+	case !slices.Contains([]Logs{LogsAll, LogsFailed, LogsNone}, Logs(f.logs)):
+		return command.BadInputf("--logs=%s is not supported: use all, failed or none", f.logs)
+	}
+	return nil
+}
+
 func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) {
-	if len(f.files) == 0 && f.kustomize == "" {
-		return Options{}, command.BadInputf("no manifest: name one with -f FILE, or -f - for standard input, or a kustomization with -k DIR")
-	}
-	if f.format != "" && f.format != "json" {
-		return Options{}, command.BadInputf("-o %s is not supported: -o json writes JSON lines", f.format)
-	}
-	if f.format == "json" && f.quiet {
-		return Options{}, command.BadInputf("-q and -o json exclude each other: leave one out")
-	}
-	logs := Logs(f.logs)
-	if !slices.Contains([]Logs{LogsAll, LogsFailed, LogsNone}, logs) {
-		return Options{}, command.BadInputf("--logs=%s is not supported: use all, failed or none", f.logs)
+	if err := f.check(); err != nil {
+		return Options{}, err
 	}
 	allocatable, err := nodeflags.ParseAllocatable(f.allocatable)
 	if err != nil {
@@ -141,7 +146,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 		return Options{}, err
 	}
 	return Options{
-		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
+		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: Logs(f.logs), Target: where,
 		Claims:       claims,
 		RuntimeClass: class, RuntimeAsked: f.runtime.Flag != "", ClassesAsked: len(classes) > 0,
 		Start: embedded.Server(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,

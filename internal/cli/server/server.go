@@ -101,14 +101,19 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	f.terminated.Add(flags)
 }
 
-func (f *serverFlags) options() (server.Options, error) {
+// check checks the flags that concern what is served.
+func (f *serverFlags) check() error {
 	if f.criEndpoint != "" {
-		return server.Options{}, command.BadInputf("containers through CRI are not supported yet: leave --cri-endpoint out")
+		return command.BadInputf("containers through CRI are not supported yet: leave --cri-endpoint out")
 	}
 	if err := controllerflags.CheckAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
-		return server.Options{}, err
+		return err
 	}
-	if err := f.service.Check(controllerflags.Offer{All: server.Controllers}); err != nil {
+	return f.service.Check(controllerflags.Offer{All: server.Controllers})
+}
+
+func (f *serverFlags) options() (server.Options, error) {
+	if err := f.check(); err != nil {
 		return server.Options{}, err
 	}
 	tuning, err := f.job.Checked()

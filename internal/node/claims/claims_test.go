@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	storage "k8s.io/component-helpers/storage/volume"
 
+	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node/claims"
@@ -16,7 +17,7 @@ import (
 // The informers, which are not started here, may show an old state. A claim whose deletion they do not show yet must not be
 // used by a new pod; one that has used it before keeps it.
 func TestAVolumeIsReadLive(t *testing.T) {
-	c := apiservertest.Start(t, nil).Client()
+	c := apiservertest.Start(t, func(*apiserver.Config) {}).Client()
 	storageRequest := corev1.ResourceList{"storage": resource.MustParse("1Gi")}
 	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	claim, err := c.PersistentVolumeClaims().Create(t.Context(), &corev1.PersistentVolumeClaim{

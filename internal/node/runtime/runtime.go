@@ -69,6 +69,10 @@ type Container struct {
 	// NoNewPrivileges keeps set-user-ID programs from gaining rights.
 	NoNewPrivileges bool `json:"noNewPrivileges,omitempty"`
 
+	// Stdin keeps a standard input open for clients that attach. With StdinOnce the first one closes it. TTY gives it a terminal.
+	Stdin     bool `json:"stdin,omitempty"`
+	StdinOnce bool `json:"stdinOnce,omitempty"`
+	TTY       bool `json:"tty,omitempty"`
 	// StopSignal asks the main process to end; zero is SIGTERM.
 	StopSignal int32 `json:"stopSignal,omitempty"`
 	// Root has the container see the files of an image; nil shows it the machine's.
@@ -218,6 +222,8 @@ type Info struct {
 	// PodRange has the addresses that pods with a Network can have; if it is not valid, WhyNoNetworks says why there are none.
 	PodRange      netip.Prefix
 	WhyNoNetworks string
+	// CanExec: whether Exec and Attach can be asked for, and containers can have a standard input or a terminal.
+	CanExec bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.
 	ImageIDs      uint32
@@ -275,6 +281,14 @@ type Runtime interface {
 	// are not there take nothing.
 	Measure(ctx context.Context, ids []ID, dirs []string) (Usage, error)
 
+	// Exec runs a command beside the main process of a running attempt: with its user, its environment, its limits and its
+	// view of the machine. It returns the exit code when the command has ended and all that it has printed is written.
+	// A command that cannot be started prints why and ends with ExitCannotRun or ExitNotFound.
+	// The command ends with the container, with ctx, with this process, and when it cannot write to the streams.
+	Exec(ctx context.Context, id ID, command Command, streams Streams) (exitCode int32, err error)
+	// Attach connects the streams with those of the main process of a running attempt: it passes on what that prints from now
+	// on, until the container or ctx ends. A client that reads too slowly is disconnected.
+	Attach(ctx context.Context, id ID, streams Streams) error
 	// Close disconnects. Containers run on.
 	Close() error
 }

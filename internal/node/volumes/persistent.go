@@ -26,23 +26,22 @@ func (m Maker) persistent(ctx context.Context, pod Pod, v *corev1.Volume, readOn
 	if err != nil {
 		return runtime.Mount{}, err
 	}
-	mount, err := m.mountOf(ctx, pod, v, pv, readOnly, used)
+	mount, err := m.mountOf(pod, v, pv, readOnly)
+	if err == nil && persistentvolume.IsLocal(pv) && !used {
+		err = pod.share(ctx, mount.HostPath)
+	}
 	if err != nil {
 		return runtime.Mount{}, err
 	}
 	return mount, makeVolume(pod.Path(v))
 }
 
-func (m Maker) mountOf(ctx context.Context, pod Pod, v *corev1.Volume, pv *corev1.PersistentVolume, readOnly, used bool) (runtime.Mount, error) {
+func (m Maker) mountOf(pod Pod, v *corev1.Volume, pv *corev1.PersistentVolume, readOnly bool) (runtime.Mount, error) {
 	switch {
 	case persistentvolume.IsLocal(pv):
 		dir, err := m.Local.Find(pv.Name)
-		if err != nil || used {
-			return runtime.Mount{HostPath: dir}, err
-		}
-		return runtime.Mount{HostPath: dir}, pod.share(ctx, dir)
+		return runtime.Mount{HostPath: dir}, err
 	case pv.Spec.Local != nil:
-		// The user's own directory: it is not given to the pod's group.
 		return runtime.Mount{HostPath: pv.Spec.Local.Path}, isDirectory(pv.Spec.Local.Path)
 	case pv.Spec.HostPath != nil:
 		return m.hostPath(pod, v, pv.Spec.HostPath, readOnly)

@@ -14,7 +14,8 @@ import (
 const (
 	noProbes = "probes are not run yet: remove it"
 	noHooks  = "life cycle hooks are not run yet: remove it, or do it in the command"
-	noInput  = "a process of a pod has no standard input: remove it"
+
+	noStreams = "takes Linux 5.9, on amd64 or arm64, and a host process of this version, which is started when all pods have ended"
 )
 
 // containerRules are the rules for containers and init containers.
@@ -38,8 +39,8 @@ var containerRules = []rule[*corev1.Container]{
 
 	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not supported here: use Restart"},
 
-	{"stdin", func(c *corev1.Container) bool { return c.Stdin || c.StdinOnce }, nil, refuse, noInput},
-	{"tty", func(c *corev1.Container) bool { return c.TTY }, nil, refuse, "a process of a pod has no terminal: remove it"},
+	{"stdin", func(c *corev1.Container) bool { return c.Stdin }, attaching, refuse, noStreams},
+	{"tty", func(c *corev1.Container) bool { return c.TTY }, attaching, refuse, noStreams},
 	{"volumeDevices", func(c *corev1.Container) bool { return len(c.VolumeDevices) > 0 }, nil, refuse,
 		"block devices are not offered to pods: remove it"},
 
@@ -55,6 +56,8 @@ var containerRules = []rule[*corev1.Container]{
 	{"terminationMessagePath", messagesElsewhere, withMounts, warn,
 		"has no effect: the process runtime cannot put a file at this path on this machine"},
 }
+
+func attaching(i runtime.Info) bool { return i.CanExec }
 
 const notMeasured = "is not enforced: the host process is of an older version; start the server again when all pods have ended"
 

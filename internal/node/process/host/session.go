@@ -38,6 +38,14 @@ func (h *Host) serveConn(conn *wire.Conn) {
 	if conn.Receive(&hello) != nil {
 		return
 	}
+	switch {
+	case hello.Exec != nil:
+		h.serveExec(conn, hello)
+		return
+	case hello.Attach != nil:
+		h.serveAttach(conn, hello)
+		return
+	}
 	s, welcome := h.admit(conn, hello)
 	if conn.Send(welcome) != nil || s == nil {
 		h.leave(s)
@@ -67,7 +75,7 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 		w.Refused = fmt.Sprintf("it speaks version %d of the protocol and was asked for version %d",
 			wire.Protocol, hello.Protocol)
 	}
-	if hello.Replace && !h.busy() {
+	if hello.Replace && !h.stays() { // It may not have noticed yet that a control plane has hung up.
 		h.end()
 		w.Refused = "it is ending"
 	}

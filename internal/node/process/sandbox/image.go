@@ -117,8 +117,9 @@ func (l *launch) forkInRoot(t *thread) error {
 		return err
 	}
 	env := l.imageEnvironment()
+	l.env = env
 	dir := cmp.Or(c.WorkingDir, "/")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeDirInRoot(dir); err != nil {
 		return startErrorf("working directory: %v", err)
 	}
 	path, err := program(c.Command, env, dir, inTheImage)
@@ -131,6 +132,23 @@ func (l *launch) forkInRoot(t *thread) error {
 		}
 	}
 	return l.startChild(path, dir, env)
+}
+
+// makeDirInRoot makes a directory that is missing in the thread's root file system. It follows the texts of links: those in the
+// machine's /proc, which may be mounted there, lead to the machine's files by themselves.
+func makeDirInRoot(dir string) error {
+	w, err := walkFrom("/")
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if err := w.to(dir, func(name string, _ bool) error { return makeAt(w.here().fd, name, true) }); err != nil {
+		return err
+	}
+	if !w.here().isDir() {
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	return nil
 }
 
 // enterRoot moves the thread to the container's root file system, with its volumes.
@@ -184,6 +202,7 @@ func (l *launch) imageEnvironment() []string {
 	if c.Hostname != "" {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}
+	env = withTerminal(env, c.TTY)
 	if c.Root.HostPID || c.Root.SharePIDs || l.slot.leaf == nil && !l.sandbox.config.PIDNamespace {
 		// There is neither a pid namespace nor a cgroup of the container alone by which its processes are found.
 		env = append(env, mark(l.sandbox.config.Name, c.ID))
@@ -193,12 +212,11 @@ func (l *launch) imageEnvironment() []string {
 
 // startChild forks the container's first process. It does not wait for it.
 func (l *launch) startChild(path, dir string, env []string) error {
-	ends, err := l.pipes()
-	defer ends.close()
-	if err != nil {
+	defer l.streams.close()
+	if err := l.streams.openFor(l); err != nil {
 		return err
 	}
-	p := l.childProgram(childSpec{path: path, dir: dir, env: env, stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	p := l.childProgram(childSpec{path: path, dir: dir, env: env, streams: l.streams})
 	own := stage.Namespaces(unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
 	if l.container.Root.HostPID || l.container.Root.SharePIDs {
 		own &^= unix.CLONE_NEWPID

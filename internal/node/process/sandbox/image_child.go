@@ -19,6 +19,7 @@ import (
 const (
 	stepMountProc  = "mount /proc"
 	stepRunProgram = "run the program"
+	stepEnterDir   = "enter the working directory"
 )
 
 // childFacts are properties of this machine on which the steps of a child depend.
@@ -74,9 +75,9 @@ func exists(path string) bool {
 
 // childSpec is what the thread has prepared for the child.
 type childSpec struct {
-	path, dir             string
-	env                   []string
-	stdin, stdout, stderr int
+	path, dir string
+	env       []string
+	streams   childStreams
 }
 
 // child lists what the first process of a container does.
@@ -104,13 +105,13 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	if l.cgroups != nil {
 		c.mountCgroups(l.cgroups)
 	}
-	c.setStreams(spec)
+	c.setStreams(spec.streams)
 	if l.users != nil {
 		c.enterUsers(l.users)
 	}
 	c.CloseFrom(firstOther)
 	c.becomeUser()
-	c.Do("enter the working directory "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
+	c.Do(stepEnterDir+" "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
 	if l.container.NoNewPrivileges {
 		c.filter()
 	}
@@ -120,8 +121,12 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 
 // execute runs the container's program.
 func (c *child) execute(path string, env []string) {
+	c.unblockSignals()
+	c.Run(stepRunProgram, []string{path}, c.container.Command, env)
+}
+
+func (c *child) unblockSignals() {
 	c.Do("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
-	c.Do(stepRunProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
 }
 
 // signalSetSize is the size of a set of signals for the kernel.
@@ -194,10 +199,13 @@ func (c *child) mountAt(path, kind string, flags uintptr) {
 // before the working directory is entered, because its path may be /proc/self/fd/N.
 const firstOther = 3
 
-// setStreams sets the standard streams and the umask.
-func (c *child) setStreams(spec childSpec) {
-	for to, from := range []int{spec.stdin, spec.stdout, spec.stderr} {
+// setStreams sets the standard streams, of which the first may be the terminal of the session, and the umask.
+func (c *child) setStreams(s childStreams) {
+	for to, from := range []int{s.stdin, s.stdout, s.stderr} {
 		c.Do("set the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
+	}
+	if s.terminal {
+		c.Do("take the terminal", unix.SYS_IOCTL, 0, unix.TIOCSCTTY, 0)
 	}
 	c.Do("set the umask", unix.SYS_UMASK, 0o022)
 }

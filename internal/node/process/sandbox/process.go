@@ -20,7 +20,7 @@ const oomScore = "500"
 type Process struct {
 	PID       int
 	StartedAt time.Time
-	// Stdout and Stderr are what it prints.
+	// Stdout and Stderr are what it prints. With a terminal, that is Stdout, and Stderr is nil.
 	Stdout, Stderr *os.File
 	// MissingMountPoints are mount points that do not exist on the machine, which is why the container cannot write
 	// beside them.
@@ -32,9 +32,14 @@ type Process struct {
 	root    *rootfs.Root
 	legacy  *legacyCgroups
 	limits  limits
-	pidfd   *os.File
-	raw     syscall.RawConn
-	status  syscall.WaitStatus
+	// pidfd is the file of the descriptor fd, which stays non-blocking as long as it is not asked for it.
+	pidfd    *os.File
+	fd       int
+	raw      syscall.RawConn
+	status   syscall.WaitStatus
+	input    input
+	join     joining
+	commands commands
 	// stopSignal is what Terminate sends.
 	stopSignal syscall.Signal
 }
@@ -65,6 +70,9 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 
 		sandbox: l.sandbox, id: l.container.ID, slot: l.slot, root: l.root, legacy: l.legacy, limits: l.limits,
 		pidfd:      os.NewFile(uintptr(pidfd), "pidfd"),
+		fd:         pidfd,
+		join:       l.joining(),
+		input:      input{file: l.stdin, terminal: l.container.TTY, once: l.container.StdinOnce},
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
 	}
 	var err error
@@ -81,6 +89,14 @@ func (l *launch) undoFork(pid int, err error) error {
 	_, _ = unix.Wait4(pid, nil, 0, nil)
 	l.sandbox.processes.forget(pid)
 	return err
+}
+
+// Outputs are Stdout and Stderr, or the terminal.
+func (p *Process) Outputs() []*os.File {
+	if p.Stderr == nil {
+		return []*os.File{p.Stdout}
+	}
+	return []*os.File{p.Stdout, p.Stderr}
 }
 
 // Wait waits for the main process to end.
@@ -133,6 +149,7 @@ func (p *Process) KillTree() error {
 	}
 	// Processes that have moved to another cgroup are not in the leaf.
 	err = errors.Join(err, p.signal(unix.SIGKILL))
+	p.commands.kill()
 	p.killLeftovers()
 	return err
 }
@@ -146,6 +163,7 @@ func (p *Process) killLeftovers() bool {
 
 // EndTree kills the processes that are left when the main process has ended. It returns false if one did not end in time.
 func (p *Process) EndTree() bool {
+	p.commands.end()
 	pause := killWait{limit: killTimeout}
 	for killed := false; p.slot.leaf.populated(); killed = true {
 		// For an instant the cgroup may still count the process that was just reaped, so the first pass only waits.
@@ -174,8 +192,7 @@ func (p *Process) Release(clean bool) Exit {
 	exit.OOMKilled = p.oomKills() > 0 && exit.Code != 0
 	exit.Message = p.slot.message.read()
 	p.pidfd.Close()
-	p.Stdout.Close()
-	p.Stderr.Close()
+	closeStreams(p.input.take(), p.Stdout, p.Stderr)
 	if p.legacy != nil {
 		p.legacy.remove()
 	}

@@ -186,6 +186,7 @@ func (b *Sandbox) describe() runtime.Info {
 	info.WhyNoMount = b.views.why
 	info.CanSetHostname = b.views.canRename
 	info.CanMeasure = true // Hosts of older versions do not set it.
+	info.CanExec = b.staged
 	info.CanSetUser = b.config.Outside == nil && isRoot()
 	info.PodRange, info.WhyNoNetworks = b.networks.pods, b.networks.why
 	info.ImageIDs, info.WhyOneImageID = b.config.IDs, b.config.WhyOneID

@@ -15,15 +15,14 @@ import (
 // stage starts a program of this machine without waiting until it runs. In a user namespace the program runs as the user
 // who runs this process outside of it, without the rights of root in that namespace.
 func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
-	ends, err := l.pipes()
-	defer ends.close()
-	if err != nil {
+	defer l.streams.close()
+	if err := l.streams.openFor(l); err != nil {
 		return err
 	}
 	c := &child{Program: &stage.Program{}, container: l.container}
 	c.detach()
 	c.enterNetwork(l.network)
-	c.setStreams(childSpec{stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	c.setStreams(l.streams)
 	switch u := l.container.User; {
 	case l.sandbox.users.self != nil:
 		c.enterUsers(l.sandbox.users.self)
@@ -32,7 +31,7 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 		c.setIDs()
 	}
 	c.CloseFrom(firstOther)
-	c.Do("enter the working directory "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
+	c.Do(stepEnterDir+" "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
 	c.limitFiles(l.sandbox.fileLimit)
 	c.execute(path, attr.Env)
 	l.path = path

@@ -48,6 +48,17 @@ func (p *Program) Try(number uintptr, args ...uintptr) {
 	p.calls[len(p.calls)-1].mayFail = 1
 }
 
+// Run executes the first of these files that is a program. What is its purpose for error texts. The error of all is that of
+// the first file that exists.
+func (p *Program) Run(what string, paths, command, env []string) {
+	args, variables := p.Strings(command), p.Strings(env)
+	for _, path := range paths {
+		p.Do(what, unix.SYS_EXECVE, p.String(path), args, variables)
+		p.calls[len(p.calls)-1].mayFail = 1
+	}
+	p.calls[len(p.calls)-1].mayFail = 0
+}
+
 // CloseFrom closes all descriptors from first on, except one of an empty pipe.
 func (p *Program) CloseFrom(first int) {
 	p.closes = append(p.closes, len(p.calls), len(p.calls)+1)
@@ -124,8 +135,19 @@ func (e *Error) Unwrap() error { return e.Errno }
 func (p *Program) failure() error {
 	for i := range p.calls {
 		if c := &p.calls[i]; c.errno != 0 && c.mayFail == 0 {
-			return &Error{What: p.purposes[i], Errno: unix.Errno(c.errno)}
+			return &Error{What: p.purposes[i], Errno: p.reason(i)}
 		}
 	}
 	return nil
+}
+
+// reason returns the error of the call at index, or that of the first call of the same purpose that found a file.
+func (p *Program) reason(index int) unix.Errno {
+	for i, c := range p.calls[:index] {
+		errno := unix.Errno(c.errno)
+		if p.purposes[i] == p.purposes[index] && errno != 0 && errno != unix.ENOENT && errno != unix.ENOTDIR {
+			return errno
+		}
+	}
+	return unix.Errno(p.calls[index].errno)
 }

@@ -81,6 +81,24 @@ func TestAFailedCallIsNamed(t *testing.T) {
 	}
 }
 
+func TestTheFirstProgramRuns(t *testing.T) {
+	run := func(paths ...string) error {
+		p := &stage.Program{}
+		p.Run("run a program", paths, []string{"true"}, nil)
+		_, err := onThread(t, p, 0)
+		return err
+	}
+	if err := run("/no/true", "/etc/passwd", "/bin/true", "/bin/no"); err != nil {
+		t.Error(err)
+	}
+	if err := run("/no/true", "/etc/passwd", "/no/true"); !errors.Is(err, unix.EACCES) {
+		t.Errorf("a file that may not be executed: %v", err)
+	}
+	if err := run("/no/true", "/etc/passwd/true"); !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.ENOENT) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
 func TestDescriptorsAreClosed(t *testing.T) {
 	fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
