@@ -8,7 +8,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,7 +75,6 @@ func (s *Server) build(resources []kinds.Resource, logs LogSource) (routes, []in
 	}
 	s.keepDefaultServiceAccounts()
 	s.cacheServiceAccounts()
-	out.add(corev1.SchemeGroupVersion, "services", newServicesREST())
 	holdRuns(s.stores)
 	refuseCycles(s.jobs.Store)
 	addJobsV1beta1(out, s.jobs)
@@ -119,6 +118,11 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		main.BeginCreate, main.BeginUpdate = s.storageClasses.setDefault, s.storageClasses.admitGrowth
 	case serviceAccountsResource:
 		s.serviceAccounts = main.Store
+	case servicesResource:
+		s.services = newServicesREST(main)
+		out.add(gv, "services", s.services)
+	case discoveryv1.Resource("endpointslices"):
+		s.slices = main.Store
 	case schema.GroupResource{Resource: "podtemplates"}:
 		s.podTemplates = main.Store
 	case scheduledJobsResource:

@@ -10,6 +10,7 @@ import (
 	batchv1beta1 "k8s.io/api/batch/v1beta1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -33,6 +34,7 @@ var published = runtime.SchemeBuilder{
 	batchv1beta1.AddToScheme,
 	eventsv1.AddToScheme,
 	coordinationv1.AddToScheme,
+	discoveryv1.AddToScheme,
 	nodev1.AddToScheme,
 	policyv1.AddToScheme,
 	storagev1.AddToScheme,

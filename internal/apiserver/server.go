@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"time"
 
@@ -56,6 +57,9 @@ type Config struct {
 	Jobs JobOptions
 	// MemoryExceeded returns why there is no memory for new objects, or nil. If it is nil itself, nothing limits them.
 	MemoryExceeded func() error
+	// ServiceRange chooses the range from which Services get their addresses, when there are none yet. If it is nil, the range
+	// is 10.96.0.0/16.
+	ServiceRange func() netip.Prefix
 	// Registry has the options for validation and defaults of pods and pod templates.
 	Registry podregistry.Options
 }
@@ -75,6 +79,8 @@ type Server struct {
 	jobs            *objectREST
 	classes         *runtimeClasses
 	storageClasses  *storageClasses
+	services        *servicesREST
+	slices          *genericregistry.Store // EndpointSlices
 	admission       *namespaceAdmission
 	memory          *memoryAdmission
 	client          *inprocess.Client
@@ -131,7 +137,7 @@ func (s *Server) setUp(resources []kinds.Resource) error {
 	}
 	serveOpenAPI(s.generic, config)
 	s.client = inprocess.New(kinds, s.admitCreation)
-	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.keepClasses())
+	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.keepClasses(), s.keepKubernetesService())
 }
 
 // keepClasses keeps the default RuntimeClasses and, where volumes can be made, the StorageClass for them.

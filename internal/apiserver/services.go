@@ -2,57 +2,78 @@ package apiserver
 
 import (
 	"context"
-	"errors"
+	"net/netip"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/service"
 )
 
-var servicesResource = schema.GroupResource{Resource: "services"}
+var servicesResource = corev1.Resource("services")
 
-// servicesREST returns an empty list of Services, which kubectl cluster-info needs, and refuses new ones with the reason.
-type servicesREST struct{ rest.TableConvertor }
-
-func newServicesREST() servicesREST {
-	return servicesREST{rest.NewDefaultTableConvertor(servicesResource)}
+// servicesREST gives Services their addresses and node ports. What is taken is what the stored Services have, so nothing is
+// remembered apart: one Service is written at a time, so that no two get the same.
+type servicesREST struct {
+	*objectREST
+	addresses netip.Prefix
+	mu        sync.Mutex
 }
 
-func (servicesREST) New() runtime.Object     { return &corev1.Service{} }
-func (servicesREST) NewList() runtime.Object { return &corev1.ServiceList{} }
-
-// Destroy does nothing: there is no storage.
-func (servicesREST) Destroy() {}
-
-func (servicesREST) NamespaceScoped() bool   { return true }
-func (servicesREST) GetSingularName() string { return "service" }
-
-// List implements rest.Lister.
-func (servicesREST) List(context.Context, *metainternalversion.ListOptions) (runtime.Object, error) {
-	return &corev1.ServiceList{}, nil
-}
-
-// Get implements rest.Getter.
-func (servicesREST) Get(_ context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
-	return nil, apierrors.NewNotFound(servicesResource, name)
-}
-
-// Update implements rest.Updater. Without it kubectl would not validate the fields of a Service.
-//
-//nolint:revive // the library's interface
-func (r servicesREST) Update(ctx context.Context, name string, _ rest.UpdatedObjectInfo, _ rest.ValidateObjectFunc,
-	_ rest.ValidateObjectUpdateFunc, _ bool, _ *metav1.UpdateOptions,
-) (runtime.Object, bool, error) {
-	_, err := r.Get(ctx, name, nil)
-	return nil, false, err
+func newServicesREST(main *objectREST) *servicesREST {
+	s := &servicesREST{objectREST: main}
+	main.BeginCreate, main.BeginUpdate = s.beginCreate, s.beginUpdate
+	return s
 }
 
 // Create implements rest.Creater.
-func (servicesREST) Create(_ context.Context, obj runtime.Object, _ rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
-	return nil, apierrors.NewForbidden(servicesResource, obj.(*corev1.Service).Name,
-		errors.New("no Services are served by Stint: a process listens on the ports of the machine itself; leave it out"))
+func (r *servicesREST) Create(ctx context.Context, obj runtime.Object, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.objectREST.Create(ctx, obj, validate, options)
+}
+
+// Update implements rest.Updater. A server-side apply creates Services by it.
+//
+//nolint:revive // the library's interface
+func (r *servicesREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, create rest.ValidateObjectFunc,
+	update rest.ValidateObjectUpdateFunc, forceCreate bool, options *metav1.UpdateOptions,
+) (runtime.Object, bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.objectREST.Update(ctx, name, info, create, update, forceCreate, options)
+}
+
+func (r *servicesREST) beginCreate(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
+	return r.allocate(ctx, obj.(*corev1.Service), nil)
+}
+
+func (r *servicesREST) beginUpdate(ctx context.Context, obj, old runtime.Object, _ *metav1.UpdateOptions) (genericregistry.FinishFunc, error) {
+	return r.allocate(ctx, obj.(*corev1.Service), &old.(*corev1.Service).Spec)
+}
+
+func (r *servicesREST) allocate(ctx context.Context, svc *corev1.Service, was *corev1.ServiceSpec) (genericregistry.FinishFunc, error) {
+	service.Complete(&svc.Spec, was)
+	if errs, err := r.allocateTo(ctx, &svc.Spec, was); err != nil {
+		return nil, err
+	} else if len(errs) > 0 {
+		return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), svc.Name, errs)
+	}
+	return func(context.Context, bool) {}, nil
+}
+
+func (r *servicesREST) allocateTo(ctx context.Context, s, was *corev1.ServiceSpec) (field.ErrorList, error) {
+	all, err := r.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return service.Allocate(s, was, r.addresses, service.TakenBy(all.(*corev1.ServiceList).Items)), nil
 }

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -46,6 +47,8 @@ type Interface interface {
 	PersistentVolumes() Resource[*corev1.PersistentVolume]
 	PersistentVolumeClaims() Resource[*corev1.PersistentVolumeClaim]
 	StorageClasses() Resource[*storagev1.StorageClass]
+	Services() Resource[*corev1.Service]
+	EndpointSlices() Resource[*discoveryv1.EndpointSlice]
 	// Kinds lists every kind that can be an owner or a dependent, for controllers that treat all kinds alike.
 	Kinds() []Kind
 	// Events is the sink of an event broadcaster (client-go's record package).

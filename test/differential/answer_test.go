@@ -112,6 +112,9 @@ func normalized(object map[string]any) any {
 	if status, _ := result["status"].(map[string]any); status["lastPhaseTransitionTime"] != nil {
 		status["lastPhaseTransitionTime"] = "SET"
 	}
+	if result["kind"] == "Service" {
+		hideAllocated(result["spec"].(map[string]any))
+	}
 	managers, _ := metadata["managedFields"].([]any)
 	for _, manager := range managers {
 		delete(manager.(map[string]any), "time")

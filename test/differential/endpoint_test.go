@@ -41,7 +41,7 @@ func newEndpoint(t testing.TB, name string, config *rest.Config) *endpoint {
 }
 
 func TestMain(m *testing.M) {
-	kube.Main(m, kube.Options{APIServerFlags: []string{"--allow-privileged=true"}}) // as kubeadm has it
+	kube.Main(m, kube.Options{APIServerFlags: []string{"--allow-privileged=true", "--service-cluster-ip-range=" + serviceRange}}) // as kubeadm has it
 }
 
 func kubernetes(t testing.TB) *endpoint {

@@ -58,6 +58,9 @@ var collections = map[string]string{
 	"PersistentVolume":      "/api/v1/persistentvolumes",
 	"PersistentVolumeClaim": "/api/v1/namespaces/NAMESPACE/persistentvolumeclaims",
 	"StorageClass":          "/apis/storage.k8s.io/v1/storageclasses",
+
+	"Service":       "/api/v1/namespaces/NAMESPACE/services",
+	"EndpointSlice": "/apis/discovery.k8s.io/v1/namespaces/NAMESPACE/endpointslices",
 }
 
 func collection(kind any, namespace string) string {

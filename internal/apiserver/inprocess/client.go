@@ -16,6 +16,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -142,6 +143,16 @@ func (c *Client) PersistentVolumeClaims() client.Resource[*corev1.PersistentVolu
 // StorageClasses implements client.Interface.
 func (c *Client) StorageClasses() client.Resource[*storagev1.StorageClass] {
 	return of[*storagev1.StorageClass](c, storagev1.GroupName, "storageclasses")
+}
+
+// Services implements client.Interface.
+func (c *Client) Services() client.Resource[*corev1.Service] {
+	return of[*corev1.Service](c, "", "services")
+}
+
+// EndpointSlices implements client.Interface.
+func (c *Client) EndpointSlices() client.Resource[*discoveryv1.EndpointSlice] {
+	return of[*discoveryv1.EndpointSlice](c, discoveryv1.GroupName, "endpointslices")
 }
 
 // Kinds implements client.Interface. Events are left out, because they expire.

@@ -4,7 +4,8 @@
 // Kinds with many rules have their own packages; the others are files of this package. Imports go in one direction:
 //
 //	kinds, check  ◄─  pod  ◄─  job  ◄─  cronjob  ◄─  scheduledjob  ◄─  registry
-//	                   └──────────  persistentvolume  ◄───────────────┘
+//	     ▲             └──────────  persistentvolume  ◄───────────────┤
+//	     └──────────────────────────  service  ◄──────────────────────┘
 package registry
 
 import (
@@ -14,6 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/persistentvolume"
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
+	"github.com/stint-dev/stint/internal/apiserver/registry/service"
 )
 
 // All returns all kinds that the server serves.
@@ -36,5 +38,7 @@ func All(o pod.Options) []kinds.Resource {
 		persistentvolume.Volume(o),
 		persistentvolume.Claim(o),
 		persistentvolume.Class(o),
+		service.Resource(),
+		service.Slice(),
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // supportKinds are kinds of which objects are created before all others that are not Jobs, in this order: a claim gets its
-// StorageClass when it is created.
-var supportKinds = []string{"Namespace", "StorageClass", "PersistentVolume", "PersistentVolumeClaim"}
+// StorageClass when it is created, and pods find Services.
+var supportKinds = []string{"Namespace", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Service"}
 
 // supportInOrder returns the objects that are not Jobs, those that others need first, else in the order of the files.
 func supportInOrder(objects []*manifest.Object) []*manifest.Object {
