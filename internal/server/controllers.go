@@ -9,6 +9,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
+	"github.com/stint-dev/stint/internal/controller/endpointslice"
 	"github.com/stint-dev/stint/internal/controller/ephemeralvolume"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/job"
@@ -33,11 +34,12 @@ const (
 	claimProtection        = "persistentvolumeclaim-protection"
 	volumeProtection       = "persistentvolume-protection"
 	ephemeralVolumes       = "ephemeral-volume"
+	endpointSlices         = "endpointslice"
 )
 
 // Controllers are the valid names in Options.Controllers.
 var Controllers = []string{jobController, cronJobController, scheduledJobController, garbageCollector, namespaceController, ttlController,
-	podGarbageCollector, volumeBinder, claimProtection, volumeProtection, ephemeralVolumes}
+	podGarbageCollector, volumeBinder, claimProtection, volumeProtection, ephemeralVolumes, endpointSlices}
 
 // ConcurrentJobSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
 const ConcurrentJobSyncs = 16
@@ -81,6 +83,7 @@ func controllers(c client.Interface, w *events.Writer, volumes persistentvolume.
 		claimProtection:  func() service { return volumeprotection.NewClaims(c) },
 		volumeProtection: func() service { return volumeprotection.NewVolumes(c) },
 		ephemeralVolumes: func() service { return ephemeralvolume.New(c, w.Recorder("ephemeral_volume")) },
+		endpointSlices:   func() service { return endpointslice.New(c) },
 	}
 	var services []service
 	for _, name := range Controllers {

@@ -1,0 +1,52 @@
+package main
+
+const (
+	endpointSliceDir  = "internal/controller/endpointslice/"
+	endpointSliceTest = "./internal/controller/endpointslice/..."
+)
+
+// services are faults in Services and what is behind them.
+var services = []fault{
+	{
+		wrong: "A pod that a Service no longer selects stays behind it.",
+		file:  endpointSliceDir + "controller.go",
+		old:   "if was != nil && isBehind(svc, was) || is != nil && isBehind(svc, is) {",
+		new:   "if is != nil && isBehind(svc, is) {",
+		tests: endpointSliceTest,
+	},
+	{
+		wrong: "Slices of a former Service of the same name stay.",
+		file:  endpointSliceDir + "plan.go",
+		old:   "if svc != nil && hasEndpoints(svc) && metav1.IsControlledBy(s, svc) && s.AddressType == discoveryv1.AddressTypeIPv4 {",
+		new:   "if svc != nil && hasEndpoints(svc) && s.AddressType == discoveryv1.AddressTypeIPv4 {",
+		tests: endpointSliceTest,
+	},
+	{
+		wrong: "One pod more moves all those that follow it to other slices.",
+		file:  endpointSliceDir + "plan.go",
+		old:   "kept[s] = append(kept[s], now)",
+		new:   "left[now.TargetRef.UID] = now",
+		tests: endpointSliceTest,
+	},
+	{
+		wrong: "A pod that is told to end still gets connections.",
+		file:  endpointSliceDir + "endpoints.go",
+		old:   "svc.Spec.PublishNotReadyAddresses || serving && !terminating",
+		new:   "svc.Spec.PublishNotReadyAddresses || serving",
+		tests: endpointSliceTest,
+	},
+	{
+		wrong: "Services that are created at once get the same address.",
+		file:  "internal/apiserver/services.go",
+		old:   "r.mu.Lock()\n\tdefer r.mu.Unlock()\n\treturn r.objectREST.Create(",
+		new:   "return r.objectREST.Create(",
+		tests: "./internal/apiserver -run ^TestOneOfManyServicesGetsAnAddressThatAllAskFor$",
+	},
+	{
+		wrong: "After a restart, Services get their addresses from another range.",
+		file:  "internal/apiserver/kubernetes_service.go",
+		old:   "return addr.Prefix(defaultServiceRange.Bits())",
+		new:   "return defaultServiceRange, nil",
+		tests: "./internal/apiserver -run ^TestServicesKeepTheirAddressesOverARestartAndAnUpdate$",
+	},
+}
