@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/localvolume"
 	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/network"
 	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/store"
@@ -89,6 +91,7 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.jobOptions(),
 		MemoryExceeded: p.memory.Exceeded}
 	if p.host != nil {
+		config.ServiceRange = func() netip.Prefix { return network.ChooseForServices(network.OfMachine()) }
 		config.Pods = &p.nodePods
 		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass,
 			LocalStorageClasses: o.LocalStorageClasses}
@@ -101,6 +104,9 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 func (p *components) openServices(o Options, logs *podLogs) error {
 	if o.ReadOnly {
 		return nil
+	}
+	if err := p.publish(); err != nil {
+		return err
 	}
 	c := p.api.Client()
 	p.events = events.NewWriter(c.Events(), events.Scheme)
@@ -122,6 +128,18 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 	p.nodePods.node.Store(n)
 	p.services = append(append(p.services, controllers(c, p.events, localVolumes{volumes, n.Name()}, o)...), n)
 	return nil
+}
+
+// publish writes where pods reach this server: at their gateway, which is this machine's loopback address to them. Pods without a
+// network of their own share that of the machine, and find the server by the kubeconfig.
+func (p *components) publish() error {
+	var address netip.Addr
+	if p.host != nil {
+		if pods := p.host.info().PodRange; pods.IsValid() {
+			address = network.Gateway(pods)
+		}
+	}
+	return p.api.PublishAddress(context.Background(), address)
 }
 
 // localVolumes are the volumes that are provisioned on the machine of a node.

@@ -31,6 +31,23 @@ func TestARangeAvoidsTheMachinesNetworks(t *testing.T) {
 	}
 }
 
+func TestServicesGetARangeThatTheMachineDoesNotHave(t *testing.T) {
+	if got := ChooseForServices(nil).String(); got != "10.96.0.0/16" {
+		t.Errorf("without networks: %s", got)
+	}
+	machine := []netip.Prefix{netip.MustParsePrefix("10.96.7.0/24"), netip.MustParsePrefix("10.95.0.0/16")}
+	if got := ChooseForServices(machine).String(); got != "10.94.0.0/16" {
+		t.Errorf("beside two networks: %s", got)
+	}
+	for _, pods := range candidates() {
+		for _, services := range serviceCandidates() {
+			if pods.Overlaps(services) {
+				t.Errorf("%s is for pods and Services", services)
+			}
+		}
+	}
+}
+
 // Whatever pods come and go, no two have the same address, and each can be that of a pod.
 func TestNoTwoPodsHaveAnAddress(t *testing.T) {
 	pods := netip.MustParsePrefix("10.1.2.0/28")

@@ -16,8 +16,19 @@ func candidates() []netip.Prefix {
 
 // Choose returns the first range for pods that has none of the machine's networks. What is in such a network could not be
 // reached from a pod. If all have some, it returns the preferred one.
-func Choose(machine []netip.Prefix) netip.Prefix {
-	all := candidates()
+func Choose(machine []netip.Prefix) netip.Prefix { return firstFree(candidates(), machine) }
+
+// ChooseForServices does the same for the addresses of Services. No pod has one of them.
+func ChooseForServices(machine []netip.Prefix) netip.Prefix { return firstFree(serviceCandidates(), machine) }
+
+func serviceCandidates() (all []netip.Prefix) {
+	for second := 96; second > 63; second-- {
+		all = append(all, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(second)}), 16))
+	}
+	return all
+}
+
+func firstFree(all, machine []netip.Prefix) netip.Prefix {
 	for _, c := range all {
 		if !overlaps(c, machine) {
 			return c
