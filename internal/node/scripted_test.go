@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,6 +171,10 @@ func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
 }
 
 func (r *scripted) RemoveVolume(context.Context, string) error { return nil }
+
+func (r *scripted) Dial(context.Context, types.UID, uint16) (net.Conn, error) {
+	return nil, errors.ErrUnsupported
+}
 
 func (r *scripted) SetServices(context.Context, runtime.Services) error { return nil }
 

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -117,4 +118,16 @@ func linkName(addr netip.Addr) string { return fmt.Sprintf("pod%x", addr.AsSlice
 // host is the network of one address.
 func host(addr netip.Addr) *net.IPNet {
 	return &net.IPNet{IP: addr.AsSlice(), Mask: net.CIDRMask(addr.BitLen(), addr.BitLen())}
+}
+
+// Dial connects to a TCP port of the pod's loopback address.
+func (p *Pod) Dial(ctx context.Context, port uint16) (conn *net.TCPConn, err error) {
+	err = inside(p.Namespace, func() error {
+		dialed, err := new(net.Dialer).DialContext(ctx, "tcp4", netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port).String())
+		if err == nil {
+			conn = dialed.(*net.TCPConn)
+		}
+		return err
+	})
+	return conn, err
 }

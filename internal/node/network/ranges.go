@@ -19,7 +19,9 @@ func candidates() []netip.Prefix {
 func Choose(machine []netip.Prefix) netip.Prefix { return firstFree(candidates(), machine) }
 
 // ChooseForServices does the same for the addresses of Services. No pod has one of them.
-func ChooseForServices(machine []netip.Prefix) netip.Prefix { return firstFree(serviceCandidates(), machine) }
+func ChooseForServices(machine []netip.Prefix) netip.Prefix {
+	return firstFree(serviceCandidates(), machine)
+}
 
 func serviceCandidates() (all []netip.Prefix) {
 	for second := 96; second > 63; second-- {

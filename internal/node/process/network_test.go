@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"context"
+	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -236,5 +237,50 @@ func BenchmarkPods(b *testing.B) {
 			}
 			report(b, before, m.spent(b))
 		})
+	}
+}
+
+func TestAConnectionAndACommandEnterTheNetworkOfAPod(t *testing.T) {
+	m := networker(t, start(t))
+	c := m.networked(m.container("sh", "-c", "readlink /proc/self/ns/net; exec sleep 1000"), 2)
+	m.start(c)
+	var there string
+	await.Until(t, "the container has printed", func() bool {
+		text, _ := os.ReadFile(c.LogPath)
+		fields := strings.Fields(string(text))
+		if len(fields) > 3 {
+			there = fields[3]
+		}
+		return there != ""
+	})
+	var out strings.Builder
+	code, err := m.Exec(await.Context(t), c.ID, runtime.Command{Args: []string{"readlink", "/proc/self/ns/net"}}, runtime.Streams{Stdout: &out})
+	if err != nil || code != 0 || strings.TrimSpace(out.String()) != there {
+		t.Errorf("a command is in %s, not in %s: %d, %v", out.String(), there, code, err)
+	}
+	if _, err := m.Dial(await.Context(t), c.PodUID, 80); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("nothing listens: %v", err)
+	}
+	if _, err := m.Dial(await.Context(t), "another", 80); err == nil || !strings.Contains(err.Error(), "no network") {
+		t.Errorf("there is no such pod: %v", err)
+	}
+}
+
+func TestAConnectionLeadsToThePodsOwnPort(t *testing.T) {
+	m := networker(t, imager(t))
+	tree := imageTree(t)
+	m.serving(tree, "one", 2)
+	two := m.serving(tree, "two", 3)
+	m.printed(m.another(two, "client", fetch("127.0.0.1")...)) // It listens.
+	conn, err := m.Dial(await.Context(t), two.PodUID, 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("GET / HTTP/1.0\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasSuffix(string(answer), "two\n") {
+		t.Errorf("%q, %v", answer, err)
 	}
 }

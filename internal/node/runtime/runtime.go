@@ -8,6 +8,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"time"
 
@@ -275,6 +276,9 @@ type Runtime interface {
 
 	// SetServices replaces the addresses that pods with a Network find beside each other.
 	SetServices(ctx context.Context, s Services) error
+
+	// Dial connects to a TCP port of the loopback address of a pod with a Network.
+	Dial(ctx context.Context, pod types.UID, port uint16) (net.Conn, error)
 
 	// Measure returns how many bytes of the disk are taken by what each of these attempts has written to its Root, and by
 	// each of these directories with all that is in them. Attempts that do not run, or have no Root, and directories that

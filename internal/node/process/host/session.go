@@ -45,6 +45,9 @@ func (h *Host) serveConn(conn *wire.Conn) {
 	case hello.Attach != nil:
 		h.serveAttach(conn, hello)
 		return
+	case hello.Dial != nil:
+		h.serveDial(conn, hello)
+		return
 	}
 	s, welcome := h.admit(conn, hello)
 	if conn.Send(welcome) != nil || s == nil {

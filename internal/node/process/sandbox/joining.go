@@ -29,7 +29,7 @@ func (l *launch) joining() joining {
 	c := l.container
 	j := joining{env: l.env, owner: l.owner(), users: l.users}
 	j.container = runtime.Container{
-		ID: c.ID, WorkingDir: c.WorkingDir, Hostname: c.Hostname, User: c.User, NoNewPrivileges: c.NoNewPrivileges,
+		ID: c.ID, WorkingDir: c.WorkingDir, Hostname: c.Hostname, User: c.User, NoNewPrivileges: c.NoNewPrivileges, Network: c.Network,
 	}
 	if c.Root == nil {
 		j.users = l.sandbox.users.self
@@ -65,6 +65,14 @@ func unpackFilter(packed unique.Handle[string]) []runtime.Instruction {
 
 // namespaces are those that a process enters to join the container; process ids are the thread's matter.
 func (p *Process) namespaces() uintptr {
+	own := p.viewNamespaces()
+	if p.join.container.Network != nil {
+		own |= unix.CLONE_NEWNET
+	}
+	return own
+}
+
+func (p *Process) viewNamespaces() uintptr {
 	switch {
 	case p.root != nil:
 		return unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"sync"
@@ -114,6 +116,18 @@ func (b *Sandbox) SetServices(s runtime.Services) error {
 		return nil
 	}
 	return n.network.SetServices(s)
+}
+
+// Dial connects to a port of the loopback address of a pod that has a network.
+func (b *Sandbox) Dial(ctx context.Context, pod types.UID, port uint16) (*net.TCPConn, error) {
+	n := b.networks
+	n.mu.Lock()
+	p := n.of[pod]
+	n.mu.Unlock()
+	if p == nil {
+		return nil, errors.New("the pod has no network: none of its containers has started")
+	}
+	return p.Dial(ctx, port)
 }
 
 // remove lets the network of a pod end.

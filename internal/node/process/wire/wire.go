@@ -44,6 +44,15 @@ type Hello struct {
 	Exec *Exec
 	// Attach passes on the streams of a container.
 	Attach *Attach
+	// Dial connects to a port of a pod.
+	Dial *Dial
+}
+
+// Dial asks for a connection to a TCP port of the loopback address of a pod with a network. The host sends its socket, or none
+// and an Exit that says why.
+type Dial struct {
+	Pod  types.UID
+	Port uint16
 }
 
 // Exec asks for a command. The host sends the write end of its standard input and the read ends of its output and error
