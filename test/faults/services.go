@@ -46,7 +46,7 @@ var services = []fault{
 		wrong: "After a restart, Services get their addresses from another range.",
 		file:  "internal/apiserver/kubernetes_service.go",
 		old:   "return addr.Prefix(defaultServiceRange.Bits())",
-		new:   "return defaultServiceRange, nil",
+		new:   "_ = addr\n\treturn defaultServiceRange, nil",
 		tests: "./internal/apiserver -run ^TestServicesKeepTheirAddressesOverARestartAndAnUpdate$",
 	},
 }
