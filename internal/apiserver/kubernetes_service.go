@@ -33,6 +33,9 @@ var defaultServiceRange = netip.MustParsePrefix("10.96.0.0/16")
 // keepKubernetesService keeps the Service, and takes the range of addresses from it: it has the first one. So the range outlives
 // the server, and Services keep their addresses.
 func (s *Server) keepKubernetesService() error {
+	if err := s.services.countStored(s.stopping); err != nil {
+		return err
+	}
 	s.recreateKubernetesService()
 	existing, err := s.services.Get(inDefault(s.stopping), kubernetesService, &metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -72,13 +75,21 @@ func (s *Server) repairKubernetesService(svc *corev1.Service) (err error) {
 func (s *Server) recreateKubernetesService() {
 	s.services.AfterDelete = func(obj runtime.Object, options *metav1.DeleteOptions) {
 		svc := obj.(*corev1.Service)
-		if len(options.DryRun) > 0 || svc.Name != kubernetesService || svc.Namespace != metav1.NamespaceDefault {
+		if len(options.DryRun) > 0 {
+			return
+		}
+		s.services.count(svc, -1)
+		if !isKubernetesService(svc) {
 			return
 		}
 		if err := s.createKubernetesService(); err != nil && s.stopping.Err() == nil {
 			klog.ErrorS(err, "Failed to create the Service kubernetes")
 		}
 	}
+}
+
+func isKubernetesService(svc *corev1.Service) bool {
+	return svc.Name == kubernetesService && svc.Namespace == metav1.NamespaceDefault
 }
 
 // rangeOf returns the range whose first address a Service has.

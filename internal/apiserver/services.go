@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,6 +27,8 @@ type servicesREST struct {
 	*objectREST
 	addresses netip.Prefix
 	mu        sync.Mutex
+	// counts are how many Services each namespace has.
+	counts sync.Map
 }
 
 func newServicesREST(main *objectREST) *servicesREST {
@@ -51,6 +54,41 @@ func (r *servicesREST) Update(ctx context.Context, name string, info rest.Update
 	defer r.mu.Unlock()
 	return r.objectREST.Update(ctx, name, info, create, update, forceCreate, options)
 }
+
+// count adds to the number of Services of a namespace. The one of this server itself is not counted: it is always there.
+func (r *servicesREST) count(svc *corev1.Service, n int32) {
+	if !isKubernetesService(svc) {
+		counter, _ := r.counts.LoadOrStore(svc.Namespace, new(atomic.Int32))
+		counter.(*atomic.Int32).Add(n)
+	}
+}
+
+// countStored counts the Services that a former server has left, and from then on all that come and go.
+func (r *servicesREST) countStored(ctx context.Context) error {
+	all, err := r.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range all.(*corev1.ServiceList).Items {
+		r.count(&all.(*corev1.ServiceList).Items[i], 1)
+	}
+	r.AfterCreate = func(obj runtime.Object, options *metav1.CreateOptions) {
+		if len(options.DryRun) == 0 {
+			r.count(obj.(*corev1.Service), 1)
+		}
+	}
+	return nil
+}
+
+// HasServices reports whether a namespace has Services beside that of this server. It knows of one as soon as the client does that
+// has created it.
+func (s *Server) HasServices(namespace string) bool {
+	counter, has := s.services.counts.Load(namespace)
+	return has && counter.(*atomic.Int32).Load() > 0
+}
+
+// ServiceRange returns the range from which Services get their addresses.
+func (s *Server) ServiceRange() netip.Prefix { return s.services.addresses }
 
 func (r *servicesREST) beginCreate(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
 	return r.allocate(ctx, obj.(*corev1.Service), nil)

@@ -185,3 +185,31 @@ func TestTheEndpointSliceOfTheServiceKubernetesHasTheServersAddress(t *testing.T
 		t.Errorf("%v, %+v", err, get())
 	}
 }
+
+func TestTheServerKnowsWhichNamespacesHaveServices(t *testing.T) {
+	dir := t.TempDir()
+	s := apiservertest.Start(t, apiservertest.In(dir))
+	is := func(want bool) {
+		t.Helper()
+		if got := s.HasServices("default"); got != want {
+			t.Errorf("it has Services: %t", got)
+		}
+	}
+	services := s.Clientset().CoreV1().Services("default")
+	is(false)
+	must[*corev1.Service](t)(services.Create(t.Context(), service("web", nil), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}))
+	is(false)
+	must[*corev1.Service](t)(services.Create(t.Context(), service("web", nil), metav1.CreateOptions{}))
+	is(true)
+	if err := services.Delete(t.Context(), "kubernetes", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	is(true)
+	s.Stop()
+	s = apiservertest.Start(t, apiservertest.In(dir))
+	is(true)
+	if err := s.Clientset().CoreV1().Services("default").Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	is(false)
+}

@@ -41,10 +41,13 @@ func (n *Node) Attach(ctx context.Context, id runtime.ID, streams runtime.Stream
 	return n.Runtime.Attach(ctx, id, streams)
 }
 
-// Dial connects to a TCP port of a pod's loopback address. Pods share that of this machine.
+// Dial connects to a TCP port of a pod's loopback address. Pods without a network of their own share that of this machine.
 func (n *Node) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error) {
 	if !n.Taken(pod) {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("pod %q is not on this node", pod.Name))
+	}
+	if n.networks.has(pod) {
+		return n.Runtime.Dial(ctx, pod.UID, uint16(port))
 	}
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))

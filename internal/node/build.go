@@ -30,6 +30,8 @@ func (n *Node) build() {
 	if n.Images != nil {
 		manager = images.New(pull.Client(), n.Images, n.imagePulled, n.recordPull)
 	}
+	n.networks = newPodNetworks(n.Runtime.Info().PodRange, n.HasServices)
+	n.feed = &serviceFeed{runtime: n.Runtime, within: n.ServiceRange, changed: make(chan struct{}, 1)}
 	ip := address()
 	n.buildWorkers(manager, ip)
 	n.buildRegistration(manager, ip)
@@ -39,7 +41,7 @@ func (n *Node) build() {
 func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	w := &podWorkers{
 		queue: workqueue.NewTyped[types.UID](), node: n.Name(), address: ip, client: n.Client.Pods(), runtime: n.Runtime,
-		pods: n.pods, configUsers: n.configUsers, dirs: n.dirs, logs: n.Logs, logRetention: n.logRetention, events: podEvents{n.Recorder},
+		pods: n.pods, configUsers: n.configUsers, dirs: n.dirs, logs: n.Logs, logRetention: n.logRetention, events: podEvents{n.Recorder}, networks: n.networks,
 	}
 	n.workers = w
 	n.alarm = alarm.New(func(uid types.UID) { w.wake(uid) }, clock.RealClock{})

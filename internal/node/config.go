@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"errors"
+	"net/netip"
 	"os"
 	"time"
 
@@ -26,6 +27,11 @@ type Config struct {
 	Runtime runtime.Runtime
 	// Dir holds the pods' volumes and logs.
 	Dir string
+	// HasServices reports whether a namespace has Services, whose pods get a network of their own. It knows of a Service as
+	// soon as a client does that has created it. If it is nil, pods use the machine's network.
+	HasServices func(namespace string) bool
+	// ServiceRange has the addresses of Services.
+	ServiceRange netip.Prefix
 	// Volumes has the directories of provisioned PersistentVolumes.
 	Volumes localvolume.Dir
 	// Images stores the images that containers run from. If it is nil, no container can run from an image, for the

@@ -17,7 +17,7 @@ func (w *podWorkers) handleFinal(ctx context.Context, p *pod, api *corev1.Pod) (
 		return false
 	}
 	w.observeFirst(p, api)
-	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), StartTime: p.startTime, Containers: p.containers, Host: w.host(api)})
+	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), StartTime: p.startTime, Containers: p.containers, Host: w.host(p, api)})
 	if d.Ended {
 		return w.status.reportNow(ctx, p, api, addContainerEnds(d.Status, p.containers))
 	}

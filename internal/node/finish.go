@@ -91,6 +91,7 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 	if err := w.dirs.remove(p.uid); err != nil {
 		warn(ctx, "remove the volumes of a pod", err, "pod", p.uid)
 	}
+	w.networks.release(p.uid)
 	p.cleaned = true
 	return true
 }

@@ -32,6 +32,8 @@ type Node struct {
 	eviction     *localStorageEviction
 	pulls        *pullProgress
 	registration *registration
+	networks     *podNetworks
+	feed         *serviceFeed
 	synced       []cache.DoneChecker
 	// podsKnown is closed once the event handlers have seen all objects that existed at the start.
 	podsKnown chan struct{}
@@ -54,12 +56,24 @@ func New(c Config) (*Node, error) {
 // Name is the name of the Node.
 func (n *Node) Name() string { return n.Config.Name }
 
+// watched is a kind whose objects the node observes.
+type watched struct {
+	what     string
+	informer cache.SharedIndexInformer
+	handler  cache.ResourceEventHandler
+}
+
+// feeds are the kinds that pods with networks need.
+func (n *Node) feeds() []watched {
+	if !n.networks.pods.IsValid() || n.HasServices == nil {
+		return nil
+	}
+	n.feed.services, n.feed.slices = n.Client.Services().Informer(), n.Client.EndpointSlices().Informer()
+	return []watched{{"services", n.feed.services, n.feed.handler()}, {"endpointslices", n.feed.slices, n.feed.handler()}}
+}
+
 func (n *Node) watch() error {
-	for _, w := range []struct {
-		what     string
-		informer cache.SharedIndexInformer
-		handler  cache.ResourceEventHandler
-	}{
+	for _, w := range append(n.feeds(), []watched{
 		{"pods", n.Client.Pods().Informer(), n.podHandler()},
 		{"nodes", n.Client.Nodes().Informer(), n.nodeHandler()},
 		{"jobs", n.Client.Jobs().Informer(), n.logRetention.JobHandler()},
@@ -67,7 +81,7 @@ func (n *Node) watch() error {
 		{"secrets", n.Client.Secrets().Informer(), n.configHandler(config.Secret)},
 		{"persistentvolumeclaims", n.Client.PersistentVolumeClaims().Informer(), n.claimHandler()},
 		{"persistentvolumes", n.Client.PersistentVolumes().Informer(), n.volumeHandler()},
-	} {
+	}...) {
 		registration, err := w.informer.AddEventHandler(w.handler)
 		if err != nil {
 			return fmt.Errorf("node: watch %s: %w", w.what, err)

@@ -2,6 +2,7 @@ package node
 
 import (
 	"maps"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -44,6 +45,9 @@ type pod struct {
 	wantedSince map[string]time.Time
 	refusal     *lifecycle.Refusal
 	startTime   time.Time
+	// address is that of the pod's network, not valid if it uses the machine's. It is decided with the first start.
+	address        netip.Addr
+	addressDecided bool
 	// waitingSince is when the pod began to wait for resources.
 	waitingSince time.Time
 	// taintedSince is when a NoExecute taint that evicts the pod, now or later, was first seen.

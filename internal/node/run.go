@@ -27,7 +27,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	var parts, last sync.WaitGroup
 	for _, run := range []func(context.Context){
-		n.alarm.Run, n.listen, n.registration.run, n.disk.run, n.eviction.run, n.pulls.run,
+		n.alarm.Run, n.listen, n.registration.run, n.disk.run, n.eviction.run, n.pulls.run, n.feed.run,
 		func(ctx context.Context) { n.workers.run(ctx, n.Workers) },
 	} {
 		parts.Go(func() { run(ctx) })
@@ -76,6 +76,7 @@ func (n *Node) recover(ctx context.Context) error {
 		n.workers.wake(s.PodUID)
 	}
 	n.holdClaims()
+	n.keepAddresses()
 	n.finishDeletions(ctx)
 	return n.removeLeftoverDirs()
 }
@@ -86,6 +87,16 @@ func (n *Node) holdClaims() {
 		api := obj.(*corev1.Pod)
 		if api.Spec.NodeName == n.Name() && api.Status.StartTime != nil && !podstatus.IsTerminal(api.Status.Phase) && persistentvolume.UsesClaims(api) {
 			n.scheduler.reserve(api)
+		}
+	}
+}
+
+// keepAddresses lets no other pod have the address of a pod of an earlier run.
+func (n *Node) keepAddresses() {
+	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
+		api := obj.(*corev1.Pod)
+		if api.Spec.NodeName == n.Name() && (!podstatus.IsTerminal(api.Status.Phase) || n.pods.get(api.UID) != nil) {
+			n.networks.keep(api)
 		}
 	}
 }

@@ -59,6 +59,7 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 		Spec:                   s.Container,
 		Attempt:                s.Attempt,
 		Since:                  p.firstWanted(name),
+		Network:                p.network(),
 		VolumesDir:             w.dirs.volumes(p.uid),
 		LogPath:                w.logs.Path(api, name, s.Attempt),
 		TerminationMessageFile: w.dirs.terminationMessage(runtime.ID{PodUID: p.uid, Container: name, Attempt: s.Attempt}),
@@ -68,6 +69,14 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 			}
 		},
 	}
+}
+
+// network is what the pod's containers share; nil is the machine's.
+func (p *pod) network() *runtime.Network {
+	if !p.address.IsValid() {
+		return nil
+	}
+	return &runtime.Network{Address: p.address}
 }
 
 // retryStart stores why a start failed, to be tried again with growing delays. A change of the pod's ConfigMaps or

@@ -36,6 +36,10 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	admitted := w.scheduler.admit(api, !p.startTime.IsZero())
 	if admitted {
 		p.setStartTime(t)
+		if !w.decideAddress(p, api) {
+			w.alarm.Set(p.uid, t.Add(retryAfter))
+			return false
+		}
 	}
 	d := lifecycle.Decide(lifecycle.Observation{
 		Pod:           api,
@@ -46,15 +50,14 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		StartFailures: p.startFailures,
 		Refusal:       p.refusal,
 		Eviction:      p.evicted(),
-		Host:          w.host(api),
+		Host:          w.host(p, api),
 	})
 	w.events.recordEvents(p, api, d.Events)
 	d.RequeueAt = earlier(d.RequeueAt, w.stop(ctx, p, d.Stop))
 	if !d.Ended {
 		d.RequeueAt = earlier(d.RequeueAt, w.evict(ctx, p, api, t))
 	}
-	if len(d.Start) > 0 && api.Spec.NodeName == "" && persistentvolume.UsesClaims(api) {
-		// A claim is protected only while a pod that is bound uses it.
+	if len(d.Start) > 0 && mustReportFirst(p, api) {
 		return w.status.reportNow(ctx, p, api, w.status.bind(d.Status))
 	}
 	for _, s := range d.Start {
@@ -74,6 +77,28 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	return false
 }
 
+// mustReportFirst reports whether the status of a pod must be stored before its first container starts: a claim is protected only
+// while a pod that is bound uses it, and the status alone remembers the address of a pod.
+func mustReportFirst(p *pod, api *corev1.Pod) bool {
+	return api.Spec.NodeName == "" && persistentvolume.UsesClaims(api) || p.address.IsValid() && api.Status.PodIP != p.address.String()
+}
+
+// decideAddress decides once whether the pod gets a network of its own. It reports false if there is no address left for it.
+func (w *podWorkers) decideAddress(p *pod, api *corev1.Pod) bool {
+	if p.addressDecided {
+		return true
+	}
+	addr, err := w.networks.addressFor(api, len(p.containers) > 0)
+	if err != nil {
+		if p.firstTime(lifecycle.EventKey{Reason: "FailedCreatePodSandBox"}) {
+			w.events.Event(api, corev1.EventTypeWarning, "FailedCreatePodSandBox", err.Error())
+		}
+		return false
+	}
+	p.address, p.addressDecided = addr, true
+	return true
+}
+
 // observeFirst prepares the first decision about a pod: it restores what the stored status says of an earlier run of
 // the node, and checks whether this node can run the pod.
 func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
@@ -90,6 +115,9 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 	p.startTime = firstStart(p, api)
 	if err := w.containers.Check(api); err != nil {
 		p.refusal = &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}
+	}
+	if w.networks.has(api) {
+		w.decideAddress(p, api)
 	}
 	w.configUsers.add(api)
 }

@@ -36,6 +36,7 @@ type podWorkers struct {
 	alarm        *alarm.Alarm[types.UID]
 	status       *statusManager
 	events       podEvents
+	networks     *podNetworks
 }
 
 // wake requeues pods.
@@ -81,6 +82,10 @@ func (w *podWorkers) taken(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == w.node || w.scheduler.hasReserved(pod.UID)
 }
 
-func (w *podWorkers) host(pod *corev1.Pod) lifecycle.Host {
-	return lifecycle.Host{IP: w.address, Runtime: runtime.HandlerOf(pod)}
+func (w *podWorkers) host(p *pod, pod *corev1.Pod) lifecycle.Host {
+	h := lifecycle.Host{IP: w.address, Runtime: runtime.HandlerOf(pod)}
+	if p.address.IsValid() {
+		h.PodIP = p.address.String()
+	}
+	return h
 }

@@ -16,7 +16,6 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver"
 	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
-	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	imagestore "github.com/stint-dev/stint/internal/image/store"
@@ -120,7 +119,7 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 		return err
 	}
 	volumes := localvolume.Of(o.DataDir, containers.RemoveVolume)
-	n, err := openNode(c, containers, volumes, p.events, o)
+	n, err := openNode(p.api, containers, volumes, p.events, o)
 	if err != nil {
 		return err
 	}
@@ -151,10 +150,10 @@ type localVolumes struct {
 // NodeName implements persistentvolume.Provisioner.
 func (l localVolumes) NodeName() string { return l.node }
 
-func openNode(c client.Interface, containers *process.Runtime, volumes localvolume.Dir, w *events.Writer, o Options) (*node.Node, error) {
+func openNode(api *apiserver.Server, containers *process.Runtime, volumes localvolume.Dir, w *events.Writer, o Options) (*node.Node, error) {
 	images, whyNoImages := openImages(o.ImageDir)
 	return node.New(node.Config{
-		Client:      c,
+		Client:      api.Client(),
 		Images:      images,
 		WhyNoImages: whyNoImages,
 		ImageGC:     o.ImageGC,
@@ -166,6 +165,7 @@ func openNode(c client.Interface, containers *process.Runtime, volumes localvolu
 		Cordoned:    o.Cordoned,
 		KeepLogs:    o.KeepLogs,
 		Volumes:     volumes,
+		HasServices: api.HasServices, ServiceRange: api.ServiceRange(),
 	})
 }
 

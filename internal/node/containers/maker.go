@@ -45,6 +45,8 @@ type Start struct {
 	Attempt int32
 	// Since is when this start was first tried; see images.Request.
 	Since time.Time
+	// Network is that of the pod; nil is the machine's.
+	Network *runtime.Network
 	// VolumesDir is the folder of the pod's volumes. The other two are files of this attempt.
 	VolumesDir, LogPath, TerminationMessageFile string
 	// Warn records an event about a problem that does not prevent the start.
@@ -76,6 +78,9 @@ func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason 
 		return c, ReasonConfigError, err
 	}
 	c.Mounts, err = m.Volumes.Mounts(ctx, m.volumesOf(s.Pod, s.VolumesDir), s.Spec, vars.Lookup)
+	if err == nil && s.Network != nil && c.Root == nil && m.isolation.CanMount {
+		err = m.mountResolverFile(&c, s)
+	}
 	return c, ReasonCreating, err
 }
 
@@ -96,6 +101,7 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		Stdin:                  s.Spec.Stdin,
 		StdinOnce:              s.Spec.StdinOnce,
 		TTY:                    s.Spec.TTY,
+		Network:                s.Network,
 	}
 	if m.isolation.Of(runtime.HandlerOf(s.Pod)).CanSetHostname {
 		c.Hostname = hostname(s.Pod)

@@ -19,13 +19,22 @@ func hostname(api *corev1.Pod) string {
 	return strings.TrimRight(api.Name[:63], "-.")
 }
 
-const hostsFile = "/etc/hosts"
+const (
+	hostsFile    = "/etc/hosts"
+	resolverFile = "/etc/resolv.conf"
+)
 
-// nameFiles returns a container's /etc/hostname, /etc/hosts and /etc/resolv.conf. Containers use the machine's network,
-// so the last two are the machine's, as for pods with hostNetwork in a cluster.
-func nameFiles(api *corev1.Pod) map[string]string {
+// nameFiles returns a container's /etc/hostname, /etc/hosts and /etc/resolv.conf. In the machine's network the last two are the
+// machine's, as for pods with hostNetwork in a cluster.
+func (m *Maker) nameFiles(s Start) map[string]string {
+	api := s.Pod
 	files := map[string]string{"/etc/hostname": hostname(api) + "\n"}
-	for _, path := range []string{hostsFile, "/etc/resolv.conf"} {
+	if s.Network != nil {
+		files[hostsFile] = hostsOf(api, s.Network.Address) + hostAliases(api.Spec.HostAliases)
+		files[resolverFile] = m.resolverConfig(api)
+		return files
+	}
+	for _, path := range []string{hostsFile, resolverFile} {
 		text, err := os.ReadFile(path)
 		if err == nil {
 			files[path] = string(text)

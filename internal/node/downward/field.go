@@ -2,6 +2,7 @@
 package downward
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // Facts are the values that come from the machine. They are known before the pod's status is written.
 type Facts struct {
 	NodeName string
-	// IP is the address of the machine, which its pods share.
+	// IP is the address of the machine, which pods share that have none of their own.
 	IP          string
 	Allocatable corev1.ResourceList
 }
@@ -45,8 +46,10 @@ func Field(pod *corev1.Pod, facts Facts, path string) (string, error) {
 		return facts.NodeName, nil
 	case "spec.serviceAccountName":
 		return pod.Spec.ServiceAccountName, nil
-	case "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs":
+	case "status.hostIP", "status.hostIPs":
 		return facts.IP, nil
+	case "status.podIP", "status.podIPs":
+		return cmp.Or(pod.Status.PodIP, facts.IP), nil
 	}
 	return "", fmt.Errorf("field path %q is not supported in a fieldRef", path)
 }

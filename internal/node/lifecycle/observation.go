@@ -30,8 +30,8 @@ type Observation struct {
 
 // Host is what a pod's status says of its node.
 type Host struct {
-	// IP is the address of the machine, which its pods share.
-	IP string
+	// IP is the address of the machine. PodIP is that of the pod; empty is the machine's.
+	IP, PodIP string
 	// Runtime is the scheme of container ids: the handler that runs the pod.
 	Runtime string
 }

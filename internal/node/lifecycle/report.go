@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,9 +23,9 @@ func (p *plan) report() {
 	if !p.StartTime.IsZero() {
 		start := metaTime(p.StartTime)
 		s.StartTime = &start
-		s.HostIP, s.PodIP = p.Host.IP, p.Host.IP
+		s.HostIP, s.PodIP = p.Host.IP, cmp.Or(p.Host.PodIP, p.Host.IP)
 		s.HostIPs = []corev1.HostIP{{IP: p.Host.IP}}
-		s.PodIPs = []corev1.PodIP{{IP: p.Host.IP}}
+		s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
 	}
 	for _, c := range p.containers {
 		status := p.containerStatus(c)

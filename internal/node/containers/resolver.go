@@ -1,0 +1,71 @@
+package containers
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/node/network"
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/node/services"
+)
+
+// hostsOf returns the /etc/hosts of a pod with an address of its own.
+func hostsOf(api *corev1.Pod, addr netip.Addr) string {
+	own := hostname(api)
+	if api.Spec.Subdomain != "" {
+		own = own + "." + api.Spec.Subdomain + "." + api.Namespace + ".svc." + services.Domain + "\t" + own
+	}
+	return "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n" + addr.String() + "\t" + own + "\n"
+}
+
+// resolverConfig returns the /etc/resolv.conf of a pod with a network. The gateway answers for the names of Services, and passes
+// other questions on to the machine's servers.
+func (m *Maker) resolverConfig(api *corev1.Pod) string {
+	var servers, search, options []string
+	if api.Spec.DNSPolicy != corev1.DNSNone {
+		servers = []string{network.Gateway(m.isolation.PodRange).String()}
+	}
+	if policy := api.Spec.DNSPolicy; policy != corev1.DNSNone && policy != corev1.DNSDefault {
+		search = []string{api.Namespace + ".svc." + services.Domain, "svc." + services.Domain, services.Domain}
+		options = []string{"ndots:5"}
+	}
+	if c := api.Spec.DNSConfig; c != nil {
+		servers, search = append(servers, c.Nameservers...), append(search, c.Searches...)
+		for _, o := range c.Options {
+			option := o.Name
+			if o.Value != nil {
+				option += ":" + *o.Value
+			}
+			options = append(options, option)
+		}
+	}
+	var text strings.Builder
+	for _, server := range servers {
+		fmt.Fprintf(&text, "nameserver %s\n", server)
+	}
+	if len(search) > 0 {
+		fmt.Fprintf(&text, "search %s\n", strings.Join(search, " "))
+	}
+	if len(options) > 0 {
+		fmt.Fprintf(&text, "options %s\n", strings.Join(options, " "))
+	}
+	return text.String()
+}
+
+// mountResolverFile shows a container that runs a program of this machine another /etc/resolv.conf.
+func (m *Maker) mountResolverFile(c *runtime.Container, s Start) error {
+	file := filepath.Join(filepath.Dir(s.VolumesDir), "resolv.conf")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // every user of the container reads it
+		return err
+	}
+	if err := os.WriteFile(file, []byte(m.resolverConfig(s.Pod)), 0o644); err != nil { //nolint:gosec // the same
+		return err
+	}
+	c.Mounts = append(c.Mounts, runtime.Mount{HostPath: file, ContainerPath: resolverFile, ReadOnly: true})
+	return nil
+}
