@@ -36,6 +36,13 @@ var services = []fault{
 		tests: endpointSliceTest,
 	},
 	{
+		wrong: "A pod that asks for the machine's network gets one of its own.",
+		file:  "internal/node/pod_networks.go",
+		old:   "!api.Spec.HostNetwork && ",
+		new:   "",
+		tests: "./internal/server -run ^TestPodsBesideAServiceHaveNetworksAndFindItByName$",
+	},
+	{
 		wrong: "Services that are created at once get the same address.",
 		file:  "internal/apiserver/services.go",
 		old:   "r.mu.Lock()\n\tdefer r.mu.Unlock()\n\treturn r.objectREST.Create(",
