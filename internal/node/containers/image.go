@@ -62,6 +62,7 @@ func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Star
 			ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
 		HostPID: api.Spec.HostPID, HostIPC: api.Spec.HostIPC,
 		SharePIDs:    ptr.Deref(api.Spec.ShareProcessNamespace, false),
+		PIDsOf:       s.Target,
 		Sysctls:      sysctlsOf(api),
 		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
