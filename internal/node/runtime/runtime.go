@@ -104,7 +104,7 @@ type Root struct {
 	// SharePIDs has it share process ids with the other containers of its pod that do.
 	SharePIDs bool `json:"sharePIDs,omitempty"`
 	// PIDsOf has it share process ids with a container that runs, whose main process is process 1 for both. It ends with
-	// that one. With HostPID or SharePIDs it has no effect: process ids are shared already.
+	// that one. It is nil if HostPID or SharePIDs is set.
 	PIDsOf *ID `json:"pidsOf,omitempty"`
 	// Sysctls are kernel parameters for which IsIPCSysctl is true.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
