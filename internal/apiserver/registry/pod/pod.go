@@ -50,7 +50,7 @@ func Resource(o Options) kinds.Resource {
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return validateUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				prepareForStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 			},
@@ -58,6 +58,17 @@ func Resource(o Options) kinds.Resource {
 				return validateStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 			},
 			ResetFields: []string{"deletionTimestamp", "ownerReferences"},
+		},
+		EphemeralContainers: &kinds.Part{
+			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+				prepareForEphemeralUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
+			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+				return validateEphemeralUpdate(obj.(*corev1.Pod), old.(*corev1.Pod), o)
+			},
+			WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
+				return o.warnEphemeralUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
 		},
 		SelectableFields: selectableFields(),
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
