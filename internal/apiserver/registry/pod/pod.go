@@ -160,7 +160,7 @@ func validate(pod *corev1.Pod, o Options) field.ErrorList {
 	errs = append(errs, validateOwnVolumes(pod, spec.Child("volumes"))...)
 	errs = append(errs, validateProfileAnnotations(pod.Annotations, &pod.Spec, spec)...)
 	if len(pod.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create: add them to a running pod"))
+		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create: add them to a running pod, as kubectl debug does"))
 	}
 	if pod.Spec.NodeName != "" && len(pod.Spec.SchedulingGates) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
