@@ -16,7 +16,15 @@ func (m *machine) beside(target runtime.Container, script string) runtime.Contai
 }
 
 func TestAContainerSharesTheProcessIDsOfAnother(t *testing.T) {
-	m := imager(t)
+	onEveryLevel(t, func(t *testing.T, m *machine) {
+		if !m.Info().CanRunImages {
+			t.Skip("images cannot be run here: " + m.Info().WhyNoImages)
+		}
+		testSharedProcessIDs(t, m)
+	})
+}
+
+func testSharedProcessIDs(t *testing.T, m *machine) {
 	if !m.Info().CanSharePIDsOf {
 		t.Fatal("the process ids of a container cannot be shared")
 	}
