@@ -39,7 +39,7 @@ var errNotRunning = errors.New("the container does not run any more")
 
 // Exec starts a command in the container. It returns the ends of its streams for the caller, who closes them. The caller
 // calls Wait.
-func (p *Process) Exec(args []string, terminal bool) (*Command, []int, error) {
+func (p *Process) Exec(args []string, terminal bool, size runtime.Size) (*Command, []int, error) {
 	if !p.commands.begin() {
 		return nil, nil, errNotRunning
 	}
@@ -47,7 +47,7 @@ func (p *Process) Exec(args []string, terminal bool) (*Command, []int, error) {
 	if len(args) == 0 || args[0] == "" {
 		return nil, nil, &CommandError{runtime.ExitNotFound, "there is no command"}
 	}
-	s := childStreams{terminal: terminal}
+	s := childStreams{terminal: terminal, size: size}
 	defer func() { closeAll(s.theirs()) }()
 	c, err := p.exec(args, &s)
 	if err != nil {
