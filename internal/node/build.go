@@ -16,6 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/env"
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/podlogs"
+	"github.com/stint-dev/stint/internal/node/resourcemetrics"
 	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
@@ -32,6 +33,7 @@ func (n *Node) build() {
 	}
 	n.networks = newPodNetworks(n.Runtime.Info().PodRange, n.HasServices)
 	n.feed = &serviceFeed{runtime: n.Runtime, within: n.ServiceRange, changed: make(chan struct{}, 1)}
+	n.containerMeter, n.machineMeter = resourcemetrics.New(n.Runtime.ResourceUsage), newMachineMeter()
 	ip := address()
 	n.buildWorkers(manager, ip)
 	n.buildRegistration(manager, ip)

@@ -146,6 +146,15 @@ func (p *pod) running() []lifecycle.History {
 	return running
 }
 
+// runningIDs lists the attempts that run.
+func (p *pod) runningIDs() []runtime.ID {
+	var ids []runtime.ID
+	for _, h := range p.running() {
+		ids = append(ids, h.Last.ID)
+	}
+	return ids
+}
+
 // setStopBy stores when a container that was told to stop will have been killed.
 func (p *pod) setStopBy(container string, by time.Time) {
 	p.mu.Lock()

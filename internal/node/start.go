@@ -58,6 +58,7 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 		Pod:                    api,
 		Spec:                   s.Container,
 		Attempt:                s.Attempt,
+		Target:                 s.Target,
 		Since:                  p.firstWanted(name),
 		Network:                p.network(),
 		VolumesDir:             w.dirs.volumes(p.uid),
@@ -83,6 +84,7 @@ func (p *pod) network() *runtime.Network {
 // Secrets leads to a try at once.
 func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reason string, err error) {
 	name := s.Container.Name
+	w.configUsers.add(api) // Ephemeral containers may refer to more than the pod did before.
 	if p.startFailures == nil {
 		p.startFailures = map[string]lifecycle.StartFailure{}
 	}

@@ -91,7 +91,7 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 		MemoryExceeded: p.memory.Exceeded}
 	if p.host != nil {
 		config.ServiceRange = func() netip.Prefix { return network.ChooseForServices(network.OfMachine()) }
-		config.Pods = &p.nodePods
+		config.Pods, config.Metrics = &p.nodePods, &p.nodePods
 		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass,
 			LocalStorageClasses: o.LocalStorageClasses}
 	}

@@ -17,6 +17,34 @@ var onTheNode = []fault{
 		tests: "./internal/node/process -run ^TestACommandInAnImageHasTheRightsOfItsContainer$",
 	},
 	{
+		wrong: "An ephemeral container can be changed.",
+		file:  "internal/apiserver/registry/pod/ephemeral.go",
+		old:   "case !apiequality.Semantic.DeepEqual(&pod.Spec.EphemeralContainers[at], was):",
+		new:   "case at > len(old.Name) && !apiequality.Semantic.DeepEqual(&pod.Spec.EphemeralContainers[at], was):",
+		tests: "./internal/apiserver/registry/pod -run Ephemeral",
+	},
+	{
+		wrong: "A pod fails when an ephemeral container is lost.",
+		file:  "internal/node/lifecycle/cause.go",
+		old:   "if c.role != ephemeral && c.Last != nil && c.Last.Lost {",
+		new:   "if c.Last != nil && c.Last.Lost {",
+		tests: "./internal/node/lifecycle",
+	},
+	{
+		wrong: "An ephemeral container that has ended is started again.",
+		file:  "internal/node/lifecycle/ephemeral.go",
+		old:   "c.role == ephemeral && c.Last == nil && ",
+		new:   "c.role == ephemeral && !c.Running() && ",
+		tests: "./internal/node/lifecycle",
+	},
+	{
+		wrong: "Processes of a container are left among those of the container whose process ids it shared.",
+		file:  "internal/node/process/sandbox/process.go",
+		old:   "		left = killMarked(p.targetPID, of) || left\n",
+		new:   "",
+		tests: "./internal/node/process -run ^TestAContainerSharesTheProcessIDsOfAnother$",
+	},
+	{
 		wrong: "A pod has succeeded although one of its containers failed.",
 		file:  "internal/node/lifecycle/report.go",
 		old:   "if c.role == main && (c.Last == nil || c.Last.ExitCode != 0) {",
@@ -64,6 +92,20 @@ var onTheNode = []fault{
 		old:   "return now == m.made",
 		new:   "return true",
 		tests: messageFiles,
+	},
+	{
+		wrong: "CPU time is averaged over hours in which nothing was asked.",
+		file:  "internal/node/resourcemetrics/meter.go",
+		old:   "now.Sub(s.at) <= maxWindow",
+		new:   "now.Sub(s.at) >= 0",
+		tests: "./internal/node/resourcemetrics",
+	},
+	{
+		wrong: "What runs in a container by exec is not counted where there are no cgroups.",
+		file:  "internal/node/process/sandbox/resourceusage.go",
+		old:   "mark(p.sandbox.config.Name, p.id)), p.commands.members())",
+		new:   "mark(p.sandbox.config.Name, p.id)))",
+		tests: "./internal/node/process -run CommandsInAContainerCountForIt",
 	},
 }
 

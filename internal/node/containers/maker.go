@@ -43,6 +43,8 @@ type Start struct {
 	Pod     *corev1.Pod
 	Spec    *corev1.Container
 	Attempt int32
+	// Target is the running attempt whose process ids it is to share; nil if there is none.
+	Target *runtime.ID
 	// Since is when this start was first tried; see images.Request.
 	Since time.Time
 	// Network is that of the pod; nil is the machine's.

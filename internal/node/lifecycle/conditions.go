@@ -78,7 +78,7 @@ func (p *plan) readyCondition(kind corev1.PodConditionType) corev1.PodCondition 
 	}
 	var unready []string
 	for _, c := range p.containers {
-		if c.role != initial && !c.Running() {
+		if (c.role == main || c.role == sidecar) && !c.Running() {
 			unready = append(unready, c.spec.Name)
 		}
 	}

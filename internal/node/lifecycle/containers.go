@@ -25,8 +25,11 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 		Ready:   running,
 		Started: &running,
 	}
-	if c.role == initial {
+	switch c.role {
+	case initial:
 		s.Ready = c.Exited() && c.Last.ExitCode == 0
+	case ephemeral:
+		s.Ready, s.Started = false, nil // as a kubelet reports it
 	}
 	if c.Previous != nil {
 		s.LastTerminationState.Terminated = p.terminated(c.Previous)
@@ -51,7 +54,7 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 
 // waitsToRestart reports whether an exited container will be started again, but not now.
 func (p *plan) waitsToRestart(c container) bool {
-	if p.end != nil || c.role == initial && (p.initialized() || !restartsInit(p.Pod, c.spec, c.Last.ExitCode)) {
+	if p.end != nil || c.role == ephemeral || c.role == initial && (p.initialized() || !restartsInit(p.Pod, c.spec, c.Last.ExitCode)) {
 		return false
 	}
 	if c.role == main && !restarts(p.Pod, c.spec, c.Last.ExitCode) {
@@ -93,7 +96,10 @@ func (p *plan) waiting(c container) *corev1.ContainerStateWaiting {
 	if f, ok := p.StartFailures[c.spec.Name]; ok {
 		return &corev1.ContainerStateWaiting{Reason: f.Reason, Message: f.Message}
 	}
-	if len(p.Pod.Spec.InitContainers) > 0 {
+	if p.awaitsTarget(c) {
+		return &corev1.ContainerStateWaiting{Reason: "ContainerCreating", Message: fmt.Sprintf("waits until its target container %q runs", c.target)}
+	}
+	if len(p.Pod.Spec.InitContainers) > 0 && c.role != ephemeral {
 		return &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
 	}
 	return &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}

@@ -13,6 +13,9 @@
 //	 Failed ◀──────── nothing runs any more ◀──── stop what runs, main containers first    ▼
 //	                                                                            Succeeded or Failed
 //
+// Ephemeral containers are added to a pod while it runs. They start at once, whatever the others do, and their end means nothing
+// to the pod.
+//
 // Invariants: a container has at most one running attempt; attempts are numbered upwards without gaps; a final phase is
 // reported only when nothing of the pod runs and nothing will be started.
 package lifecycle

@@ -9,7 +9,8 @@ import (
 // minGracePeriod is what a container gets even if the pod's grace period is over.
 const minGracePeriod = 2 * time.Second
 
-// stop stops the running containers: all but the sidecars at once, then the sidecars one by one, the last one first.
+// stop stops the running containers: all but the sidecars at once, then the sidecars one by one, the last one first. Sidecars do
+// not wait for ephemeral containers, which may ignore that they are told to stop, as shells do.
 func (p *plan) stop() {
 	running, last := 0, -1
 	for i, c := range p.containers {
@@ -24,7 +25,7 @@ func (p *plan) stop() {
 		p.stopContainer(c)
 	}
 	p.Ended = running == 0
-	if last >= 0 && len(p.runningExceptSidecars()) == 0 {
+	if last >= 0 && len(p.runningWorkers()) == 0 {
 		p.stopContainer(p.containers[last])
 	}
 }
@@ -38,10 +39,11 @@ func (p *plan) recordEnd() {
 	}
 }
 
-func (p *plan) runningExceptSidecars() []container {
+// runningWorkers are the containers that sidecars serve.
+func (p *plan) runningWorkers() []container {
 	var workers []container
 	for _, c := range p.containers {
-		if c.role != sidecar && c.Running() {
+		if c.role != sidecar && c.role != ephemeral && c.Running() {
 			workers = append(workers, c)
 		}
 	}

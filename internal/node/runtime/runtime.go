@@ -107,6 +107,9 @@ type Root struct {
 	HostIPC bool `json:"hostIPC,omitempty"`
 	// SharePIDs has it share process ids with the other containers of its pod that do.
 	SharePIDs bool `json:"sharePIDs,omitempty"`
+	// PIDsOf has it share process ids with a container that runs, whose main process is process 1 for both. It ends with
+	// that one. It is nil if HostPID or SharePIDs is set.
+	PIDsOf *ID `json:"pidsOf,omitempty"`
 	// Sysctls are kernel parameters for which IsIPCSysctl is true.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 }
@@ -216,6 +219,8 @@ type Info struct {
 	CanSharePIDs       bool
 	CanSetSysctls      bool
 	CanShareNamespaces bool
+	// CanSharePIDsOf: whether containers with a Root can have PIDsOf.
+	CanSharePIDsOf bool
 	// CanShareVolumes: whether ShareVolume can be asked for.
 	CanShareVolumes bool
 	// CanMeasure: whether Measure can be asked for.
@@ -284,6 +289,9 @@ type Runtime interface {
 	// each of these directories with all that is in them. Attempts that do not run, or have no Root, and directories that
 	// are not there take nothing.
 	Measure(ctx context.Context, ids []ID, dirs []string) (Usage, error)
+
+	// ResourceUsage measures the CPU time and the memory of each of these attempts.
+	ResourceUsage(ctx context.Context, ids []ID) ([]ResourceUsage, error)
 
 	// Exec runs a command beside the main process of a running attempt: with its user, its environment, its limits and its
 	// view of the machine. It returns the exit code when the command has ended and all that it has printed is written.

@@ -45,7 +45,7 @@ func Resource() kinds.Resource {
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string { return warn(obj.(*corev1.Service)) },
 		WarningsOnUpdate: func(_ context.Context, obj, _ runtime.Object) []string { return warn(obj.(*corev1.Service)) },
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*corev1.Service).Spec = old.(*corev1.Service).Spec
 			},

@@ -61,6 +61,8 @@ type Exec struct {
 	ID   runtime.ID
 	Args []string
 	TTY  bool
+	// Size is that of the terminal at first; zero if it is not known yet.
+	Size runtime.Size
 }
 
 // Attach asks for streams of a running container. The host sends its standard input, and the read ends of its output and error
@@ -122,6 +124,8 @@ const (
 	OpShareToWrite Op = "shareVolumeToWrite"
 	OpMeasure      Op = "measure"
 	OpSetServices  Op = "setServices"
+	// Hosts of older versions do not know it.
+	OpResourceUsage Op = "resourceUsage"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
@@ -149,7 +153,9 @@ type Reply struct {
 	Seq      uint64
 	Statuses []runtime.Status
 	Usage    runtime.Usage
-	Err      string
+	// ResourceUsage is in the order of the request's IDs (OpResourceUsage).
+	ResourceUsage []runtime.ResourceUsage
+	Err           string
 }
 
 // Batch holds the replies and events that the host sends at one time.
