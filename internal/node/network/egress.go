@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,7 @@ type egress struct {
 	listener *net.TCPListener
 	ctx      context.Context
 	cancel   context.CancelFunc
+	services atomic.Pointer[outside]
 	free     chan struct{}
 	open     sync.WaitGroup
 }
@@ -32,6 +34,7 @@ func newEgress(gateway netip.Addr) (*egress, error) {
 		return nil, err
 	}
 	e := &egress{gateway: gateway, listener: listener, free: make(chan struct{}, maxConnections)}
+	e.services.Store(&outside{})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e, nil
 }
@@ -73,6 +76,7 @@ func (e *egress) pass(pod *net.TCPConn) {
 	if err != nil {
 		return
 	}
+	to = e.services.Load().target(pod.RemoteAddr().(*net.TCPAddr).AddrPort().Addr(), to)
 	far, err := new(net.Dialer).DialContext(e.ctx, "tcp4", e.onMachine(to).String())
 	if err != nil {
 		_ = pod.SetLinger(0)

@@ -284,6 +284,67 @@ func TestPodsReachTheMachine(t *testing.T) {
 	wantAnswer(t, a, listener.Addr().String(), "its address 192.0.2.1")
 }
 
+func TestAServiceLeadsToTheMachine(t *testing.T) {
+	n := openNetwork(t)
+	a := attach(t, n, 2)
+	service := func(last byte, backends ...string) runtime.ServicePort {
+		p := runtime.ServicePort{Protocol: runtime.TCP, Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 96, 0, last}), 443)}
+		for _, b := range backends {
+			p.Backends = append(p.Backends, netip.MustParseAddrPort(b))
+		}
+		return p
+	}
+	on := func(address, text string) string {
+		listener, err := net.Listen("tcp4", address+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		greet(t, listener, text)
+		_, port, _ := net.SplitHostPort(listener.Addr().String())
+		return ":" + port
+	}
+	loopbackPort := on("127.0.0.1", "loopback")
+	address := machineAddress.String() + on(machineAddress.String(), "machine")
+	serve(t, a, 8080, "pod")
+	sticky := service(4, address, n.gateway.String()+loopbackPort)
+	sticky.Sticky = true
+	if err := n.SetServices(runtime.Services{Range: netip.MustParsePrefix("10.96.0.0/16"), Ports: []runtime.ServicePort{
+		service(1, n.gateway.String()+loopbackPort),
+		service(2, address),
+		service(3, address, "10.244.0.2:8080"),
+		sticky,
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	wantAnswer(t, a, "10.96.0.1:443", "loopback 127.0.0.1")
+	wantAnswer(t, a, "10.96.0.2:443", "machine 192.0.2.1")
+	seen := map[string]map[string]bool{"10.96.0.3:443": {}, "10.96.0.4:443": {}}
+	for to, answers := range seen {
+		for range 64 {
+			text, err := ask(t, a, to)
+			if err != nil {
+				t.Fatalf("%s: %v", to, err)
+			}
+			answers[text] = true
+		}
+	}
+	// That one of two is never asked has a probability of 2^-63.
+	if of := seen["10.96.0.3:443"]; len(of) != 2 {
+		t.Errorf("of a pod and the machine: %v", of)
+	}
+	if of := seen["10.96.0.4:443"]; len(of) != 1 {
+		t.Errorf("of two on the machine, always the same: %v", of)
+	}
+	conn, err := n.Dial(await.Context(t), "tcp4", netip.MustParseAddrPort("10.96.0.1:443"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if text, err := io.ReadAll(conn); err != nil || string(text) != "loopback 127.0.0.1" {
+		t.Errorf("asked by this process: %q, %v", text, err)
+	}
+}
+
 func TestWhatIsNotTCPDoesNotLeave(t *testing.T) {
 	n := openNetwork(t)
 	a := attach(t, n, 2)
