@@ -68,11 +68,7 @@ func (s *Server) secure(c *genericapiserver.Config) error {
 		c.Authentication.Authenticator = union.New()
 		return nil
 	}
-	host, _, err := net.SplitHostPort(s.config.Listener.Addr().String())
-	if err != nil {
-		return fmt.Errorf("listen address %s: %w", s.config.Listener.Addr(), err)
-	}
-	keys, err := loadPKI(filepath.Join(s.config.DataDir, "pki"), []string{host}, time.Now())
+	keys, err := loadPKI(filepath.Join(s.config.DataDir, "pki"), time.Now())
 	if err != nil {
 		return err
 	}
@@ -81,16 +77,38 @@ func (s *Server) secure(c *genericapiserver.Config) error {
 		return fmt.Errorf("read the CA certificate: %w", err)
 	}
 	c.Authentication.Authenticator = newAuthenticator(ca, keys.Token)
-	cert, err := dynamiccertificates.NewStaticCertKeyContent("stint", keys.Server.Cert, keys.Server.Key)
-	if err != nil {
-		return fmt.Errorf("read the server certificate: %w", err)
-	}
+	s.keys = keys
 	s.connections = connlimit.Limit(s.config.Listener, connlimit.MaxUnauthenticated())
-	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.connections, Cert: cert, ClientCA: ca}
+	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.connections, ClientCA: ca}
 	c.ExternalAddress = s.config.Listener.Addr().String()
 	url, err := serverURL(s.config.Listener.Addr())
 	if err != nil {
 		return err
 	}
 	return writeKubeconfig(s.KubeconfigPath(), url, keys)
+}
+
+// certify gives the server its certificate. By now the addresses are known that it is to name, besides the one where it listens.
+func (s *Server) certify() error {
+	if s.config.Listener == nil {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(s.config.Listener.Addr().String())
+	if err != nil {
+		return fmt.Errorf("listen address %s: %w", s.config.Listener.Addr(), err)
+	}
+	hosts := append(s.kubernetesNames(), host)
+	if s.podsReach.IsValid() {
+		hosts = append(hosts, s.podsReach.String())
+	}
+	pair, err := s.keys.server(hosts...)
+	if err != nil {
+		return err
+	}
+	cert, err := dynamiccertificates.NewStaticCertKeyContent("stint", pair.Cert, pair.Key)
+	if err != nil {
+		return fmt.Errorf("read the server certificate: %w", err)
+	}
+	s.generic.SecureServingInfo.Cert = cert
+	return nil
 }

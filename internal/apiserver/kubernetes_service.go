@@ -140,9 +140,18 @@ func (s *Server) port() int32 {
 	return int32(port)
 }
 
+// kubernetesNames are the names and the address of the Service.
+func (s *Server) kubernetesNames() []string {
+	const short = kubernetesService + "." + metav1.NamespaceDefault
+	return []string{
+		kubernetesService, short, short + ".svc", short + ".svc.cluster.local", service.FirstAddress(s.services.addresses).String(),
+	}
+}
+
 // PublishAddress writes where pods reach this server into the EndpointSlice of the Service kubernetes. An address that is not
-// valid is for a server that they cannot reach.
+// valid is for a server that they cannot reach. Before Run, it is an address of the server's certificate too.
 func (s *Server) PublishAddress(ctx context.Context, address netip.Addr) error {
+	s.podsReach = address
 	want := s.kubernetesSlice(address)
 	s.scheme.Default(want)
 	ctx = inDefault(ctx)

@@ -34,14 +34,14 @@ const (
 // keeps working.
 //
 //	pki/ca.crt, ca.key          signs the other two
-//	pki/server.crt, server.key  127.0.0.1, ::1, localhost
+//	pki/server.crt, server.key  127.0.0.1, ::1, localhost, the Service kubernetes, and where pods reach the server
 //	pki/admin.crt, admin.key    client certificate of the kubeconfig
 //	pki/token                   bearer token of the same user
 type pki struct {
 	CA     []byte
-	Server keyPair
 	Admin  keyPair
 	Token  string
+	issuer issuer
 }
 
 // keyPair is a certificate and its key in PEM.
@@ -49,7 +49,7 @@ type keyPair struct{ Cert, Key []byte }
 
 // loadPKI reads the files in dir. It makes those that are missing and renews certificates that are about to expire.
 // Server and client certificates that are unreadable are renewed too; an unreadable CA is an error.
-func loadPKI(dir string, hosts []string, now time.Time) (*pki, error) {
+func loadPKI(dir string, now time.Time) (*pki, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory for certificates: %w", err)
 	}
@@ -58,10 +58,6 @@ func loadPKI(dir string, hosts []string, now time.Time) (*pki, error) {
 		return nil, err
 	}
 	issuer := issuer{dir: dir, cert: caCert, key: caKey, now: now}
-	server, err := issuer.load("server", serverTemplate(hosts))
-	if err != nil {
-		return nil, err
-	}
 	admin, err := issuer.load("admin", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: adminName, Organization: []string{adminGroup}},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
@@ -73,7 +69,12 @@ func loadPKI(dir string, hosts []string, now time.Time) (*pki, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pki{CA: ca.Cert, Server: server, Admin: admin, Token: token}, nil
+	return &pki{CA: ca.Cert, Admin: admin, Token: token, issuer: issuer}, nil
+}
+
+// server returns the certificate of a server that has these names and addresses besides those of the loopback interface.
+func (p *pki) server(hosts ...string) (keyPair, error) {
+	return p.issuer.load("server", serverTemplate(hosts))
 }
 
 func serverTemplate(hosts []string) *x509.Certificate {

@@ -26,18 +26,20 @@ func TestCertificatesAreKeptUntilTheyAreAboutToEnd(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			first, err := loadPKI(dir, nil, now)
+			first, err := loadPKI(dir, now)
 			if err != nil {
 				t.Fatal(err)
 			}
-			second, err := loadPKI(dir, c.hosts, now.Add(c.later))
+			firstServer := serverPair(t, first)
+			second, err := loadPKI(dir, now.Add(c.later))
 			if err != nil {
 				t.Fatal(err)
 			}
+			secondServer := serverPair(t, second, c.hosts...)
 			if renewed := !bytes.Equal(first.CA, second.CA); renewed != c.newCA {
 				t.Errorf("CA renewed: %v, want %v", renewed, c.newCA)
 			}
-			if renewed := !bytes.Equal(first.Server.Cert, second.Server.Cert); renewed != c.newServer {
+			if renewed := !bytes.Equal(firstServer.Cert, secondServer.Cert); renewed != c.newServer {
 				t.Errorf("server certificate renewed: %v, want %v", renewed, c.newServer)
 			}
 			if first.Token != second.Token {
@@ -52,9 +54,11 @@ func TestACrashBetweenKeyAndCertificateBlocksNoStart(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	old, other := t.TempDir(), t.TempDir()
 	for _, dir := range []string{old, other} {
-		if _, err := loadPKI(dir, nil, now); err != nil {
+		p, err := loadPKI(dir, now)
+		if err != nil {
 			t.Fatal(err)
 		}
+		serverPair(t, p)
 	}
 	read := func(dir, name string) []byte {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -83,14 +87,15 @@ func TestACrashBetweenKeyAndCertificateBlocksNoStart(t *testing.T) {
 				}
 			}
 			for range 2 {
-				p, err := loadPKI(dir, nil, now)
+				p, err := loadPKI(dir, now)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(p.CA, read(test.want, "ca.crt")) {
 					t.Error("it has another CA")
 				}
-				if _, err := tls.X509KeyPair(p.Server.Cert, p.Server.Key); err != nil {
+				server := serverPair(t, p)
+				if _, err := tls.X509KeyPair(server.Cert, server.Key); err != nil {
 					t.Error(err)
 				}
 			}
@@ -109,4 +114,13 @@ func TestATokenThatIsNoFileIsNamed(t *testing.T) {
 	if _, err := loadToken(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("loaded with %v", err)
 	}
+}
+
+func serverPair(t *testing.T, p *pki, hosts ...string) keyPair {
+	t.Helper()
+	pair, err := p.server(hosts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
 }

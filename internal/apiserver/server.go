@@ -87,8 +87,11 @@ type Server struct {
 	memory          *memoryAdmission
 	client          *inprocess.Client
 	loopback        *rest.Config
-	// connections is nil on a server that does not listen.
+	// connections and keys are nil on a server that does not listen.
 	connections *connlimit.Listener
+	keys        *pki
+	// podsReach is the address by which pods reach this server. It is not valid if they do not.
+	podsReach netip.Addr
 
 	// stopping ends when the server stops.
 	stopping context.Context
@@ -159,6 +162,9 @@ const drainTimeout = 5 * time.Second
 func (s *Server) Run(ctx context.Context) error {
 	defer s.storages.close()
 	defer s.stop()
+	if err := s.certify(); err != nil {
+		return err
+	}
 	serving, stopServing := context.WithCancel(context.Background())
 	defer stopServing()
 	drained, _, err := s.generic.PrepareRun().NonBlockingRunWithContext(serving, drainTimeout)

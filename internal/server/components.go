@@ -129,16 +129,31 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 	return nil
 }
 
-// publish writes where pods reach this server: at their gateway, which is this machine's loopback address to them. Pods without a
-// network of their own share that of the machine, and find the server by the kubeconfig.
+// publish writes where pods reach this server. Pods without a network of their own share that of the machine, and find the server
+// by the kubeconfig.
 func (p *components) publish() error {
 	var address netip.Addr
-	if p.host != nil {
-		if pods := p.host.info().PodRange; pods.IsValid() {
-			address = network.Gateway(pods)
-		}
+	if p.host != nil && p.listener != nil {
+		address = addressForPods(p.listener.Addr(), p.host.info().PodRange)
 	}
 	return p.api.PublishAddress(context.Background(), address)
+}
+
+// addressForPods is where pods with a network reach a listener: at their gateway, if it listens on the machine's IPv4 loopback
+// address. It is not valid if they do not reach it.
+func addressForPods(listener net.Addr, pods netip.Prefix) netip.Addr {
+	at, err := netip.ParseAddrPort(listener.String())
+	if err != nil || !pods.IsValid() {
+		return netip.Addr{}
+	}
+	switch addr := at.Addr().Unmap(); {
+	case addr == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || addr.IsUnspecified():
+		return network.Gateway(pods)
+	case addr.Is4() && !addr.IsLoopback():
+		return addr
+	default:
+		return netip.Addr{}
+	}
 }
 
 // localVolumes are the volumes that are provisioned on the machine of a node.

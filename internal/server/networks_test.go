@@ -43,10 +43,7 @@ func TestPodsBesideAServiceHaveNetworksAndFindItByName(t *testing.T) {
 	if pod := podOf(t, c, "before"); pod.Status.PodIP != pod.Status.HostIP {
 		t.Errorf("without a Service the pod has the address %s", pod.Status.PodIP)
 	}
-	if _, err := c.CoreV1().Services("default").Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	createService(t, c, "web", corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Port: 80}}})
 	script := "cat /etc/resolv.conf; sleep 1000"
 	createJob(t, c, job("first", "sh", "-c", script))
 	first := podOf(t, c, "first")

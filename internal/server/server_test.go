@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
 		os.Exit(code)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "ask" {
+		askServers(os.Args[2:])
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -14,10 +14,7 @@ import (
 func TestAServerWritesTheEndpointSlicesOfServices(t *testing.T) {
 	s, _ := start(t, server.Options{DataDir: t.TempDir(), Node: true})
 	c := clientOf(t, s)
-	if _, err := c.CoreV1().Services("default").Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	createService(t, c, "web", corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Port: 80}}})
 	for _, service := range []string{"web", "kubernetes"} {
 		await.Until(t, "the Service "+service+" has a slice", func() bool {
 			list, err := c.DiscoveryV1().EndpointSlices("default").List(t.Context(), metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + service})
