@@ -32,7 +32,7 @@ func (n *Node) build() {
 		manager = images.New(pull.Client(), n.Images, n.imagePulled, n.recordPull)
 	}
 	n.networks = newPodNetworks(n.Runtime.Info().PodRange, n.HasServices)
-	n.feed = &serviceFeed{runtime: n.Runtime, within: n.ServiceRange, changed: make(chan struct{}, 1)}
+	n.feed = &serviceFeed{runtime: n.Runtime, within: n.ServiceRange, recorder: n.Recorder, changed: make(chan struct{}, 1)}
 	n.containerMeter, n.machineMeter = resourcemetrics.New(n.Runtime.ResourceUsage), newMachineMeter()
 	ip := address()
 	n.buildWorkers(manager, ip)

@@ -176,7 +176,7 @@ func (r *scripted) Dial(context.Context, types.UID, uint16) (net.Conn, error) {
 	return nil, errors.ErrUnsupported
 }
 
-func (r *scripted) SetServices(context.Context, runtime.Services) error { return nil }
+func (r *scripted) SetServices(context.Context, runtime.Services) ([]uint16, error) { return nil, nil }
 
 func (r *scripted) ShareVolume(context.Context, string, beneath.Share) error { return nil }
 

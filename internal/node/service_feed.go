@@ -3,11 +3,13 @@ package node
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/node/services"
@@ -20,6 +22,9 @@ type serviceFeed struct {
 	services cache.SharedIndexInformer
 	slices   cache.SharedIndexInformer
 	changed  chan struct{}
+	recorder record.EventRecorder
+	// taken are the node ports that other programs have.
+	taken []uint16
 }
 
 func (f *serviceFeed) handler() cache.ResourceEventHandler {
@@ -40,21 +45,41 @@ func (f *serviceFeed) run(ctx context.Context) {
 			return
 		case <-f.changed:
 		}
-		for f.feed(ctx) != nil && ctx.Err() == nil {
+		for !f.feed(ctx) && ctx.Err() == nil {
 			select {
 			case <-ctx.Done():
+			case <-f.changed:
 			case <-time.After(retryAfter):
 			}
 		}
 	}
 }
 
-func (f *serviceFeed) feed(ctx context.Context) error {
-	err := f.runtime.SetServices(ctx, services.Of(f.within, listed[*corev1.Service](f.services), listed[*discoveryv1.EndpointSlice](f.slices)))
+// feed returns false if it is to be tried again.
+func (f *serviceFeed) feed(ctx context.Context) bool {
+	all := listed[*corev1.Service](f.services)
+	taken, err := f.runtime.SetServices(ctx, services.Of(f.within, all, listed[*discoveryv1.EndpointSlice](f.slices)))
 	if err != nil {
 		warn(ctx, "tell the container host process of the Services", err)
+		return false
 	}
-	return err
+	f.recordTaken(all, taken)
+	return len(taken) == 0
+}
+
+// recordTaken records an event about each node port that another program has, once as long as that has it.
+func (f *serviceFeed) recordTaken(all []*corev1.Service, taken []uint16) {
+	before := f.taken
+	f.taken = taken
+	for _, svc := range all {
+		for _, p := range svc.Spec.Ports {
+			port := uint16(p.NodePort)
+			if slices.Contains(taken, port) && !slices.Contains(before, port) {
+				f.recorder.Eventf(svc, corev1.EventTypeWarning, "NodePortTaken",
+					"Another program on this machine listens on port %d; end it, or choose another nodePort. Until then, it is tried again", port)
+			}
+		}
+	}
 }
 
 func listed[T any](informer cache.SharedIndexInformer) []T {

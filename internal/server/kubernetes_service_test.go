@@ -45,6 +45,16 @@ func askServers(urls []string) {
 	}
 }
 
+// program is this test's program.
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func createService(t *testing.T, c kubernetes.Interface, name string, spec corev1.ServiceSpec) {
 	t.Helper()
 	if _, err := c.CoreV1().Services("default").Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{}); err != nil {
@@ -86,10 +96,6 @@ func TestPodsReachTheAPIServerByItsService(t *testing.T) {
 	} {
 		urls = append(urls, "https://"+host+"/version")
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, access := range map[string]struct {
 		token string
 		want  string
@@ -97,7 +103,7 @@ func TestPodsReachTheAPIServerByItsService(t *testing.T) {
 		"user":     {kubeconfig.BearerToken, "200"},
 		"stranger": {"", "401"},
 	} {
-		asking := job(name, append([]string{program, "ask"}, urls...)...)
+		asking := job(name, append([]string{program(t), "ask"}, urls...)...)
 		asking.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{
 			{Name: "CA", Value: string(kubeconfig.CAData)}, {Name: "TOKEN", Value: access.token},
 		}

@@ -30,9 +30,15 @@ func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
 		os.Exit(code)
 	}
-	if len(os.Args) > 1 && os.Args[1] == "ask" {
-		askServers(os.Args[2:])
-		return
+	if len(os.Args) > 2 {
+		switch os.Args[1] {
+		case "ask":
+			askServers(os.Args[2:])
+			return
+		case "greet":
+			greetAll(os.Args[2])
+			return
+		}
 	}
 	os.Exit(m.Run())
 }

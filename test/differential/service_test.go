@@ -29,6 +29,8 @@ var serviceDifferences = []difference{
 		cases: []string{"create: a Service: the address of the API server"}},
 	{gaps: `code|reason|field spec\.ports\[0\]\.nodePort`, reason: "Kubernetes does not look in dry runs whether a node port is in the range",
 		cases: []string{"create: a Service with node ports: a low port", "create: a Service with node ports: a high port", "create: a Service with node ports: a negative port"}},
+	{gaps: `code|reason|field spec\.ports\[1\]\.protocol`, reason: "node ports are for TCP",
+		cases: []string{"create: a Service with node ports: a port for two protocols"}},
 	{gaps: `type spec\.ports\[1\]\.nodePort`, reason: "Kubernetes calls the port of another port of the same Service invalid, Stint a duplicate",
 		cases: []string{"create: a Service with node ports: a port for two"}},
 	{gaps: `field spec\.[lL]oadBalancerSourceRanges`, reason: veryField + "it is written otherwise",

@@ -121,13 +121,6 @@ func host(addr netip.Addr) *net.IPNet {
 }
 
 // Dial connects to a TCP port of the pod's loopback address.
-func (p *Pod) Dial(ctx context.Context, port uint16) (conn *net.TCPConn, err error) {
-	err = inside(p.Namespace, func() error {
-		dialed, err := new(net.Dialer).DialContext(ctx, "tcp4", netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port).String())
-		if err == nil {
-			conn = dialed.(*net.TCPConn)
-		}
-		return err
-	})
-	return conn, err
+func (p *Pod) Dial(ctx context.Context, port uint16) (*net.TCPConn, error) {
+	return dialInside(ctx, p.Namespace, netip.AddrPortFrom(loopbackAddress, port))
 }

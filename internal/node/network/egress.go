@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -39,32 +40,38 @@ func newEgress(gateway netip.Addr) (*egress, error) {
 	return e, nil
 }
 
-func (e *egress) start() { e.open.Go(e.accept) }
+func (e *egress) start() {
+	e.open.Go(func() { acceptAll(e.ctx, e.listener, e.free, &e.open, e.pass) })
+}
 
-func (e *egress) accept() {
-	for e.ctx.Err() == nil {
+// acceptAll passes each connection on, as many at a time as are free, until ctx ends or the listener is closed.
+func acceptAll(ctx context.Context, listener *net.TCPListener, free chan struct{}, open *sync.WaitGroup, pass func(*net.TCPConn)) {
+	for {
 		select {
-		case e.free <- struct{}{}:
-		case <-e.ctx.Done():
+		case free <- struct{}{}:
+		case <-ctx.Done():
 			return
 		}
-		conn, err := e.listener.AcceptTCP()
+		conn, err := listener.AcceptTCP()
 		if err != nil {
-			<-e.free
-			e.rest()
+			<-free
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return
+			}
+			rest(ctx)
 			continue
 		}
-		e.open.Go(func() {
-			e.pass(conn)
-			<-e.free
+		open.Go(func() {
+			pass(conn)
+			<-free
 		})
 	}
 }
 
 // rest waits a little where accepting has failed, which is when descriptors are short.
-func (e *egress) rest() {
+func rest(ctx context.Context) {
 	select {
-	case <-e.ctx.Done():
+	case <-ctx.Done():
 	case <-time.After(10 * time.Millisecond):
 	}
 }
@@ -82,21 +89,30 @@ func (e *egress) pass(pod *net.TCPConn) {
 		_ = pod.SetLinger(0)
 		return
 	}
-	defer far.Close()
-	stop := context.AfterFunc(e.ctx, func() {
-		pod.Close()
-		far.Close()
-	})
-	defer stop()
-	join(pod, far.(*net.TCPConn))
+	joinUntil(e.ctx, pod, far.(*net.TCPConn))
 }
+
+// loopbackAddress is the same in each network namespace.
+var loopbackAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // onMachine is the address by which the machine knows a target: the gateway is its loopback address.
 func (e *egress) onMachine(to netip.AddrPort) netip.AddrPort {
 	if to.Addr() == e.gateway {
-		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), to.Port())
+		return netip.AddrPortFrom(loopbackAddress, to.Port())
 	}
 	return to
+}
+
+// joinUntil joins two connections until both have ended, or ctx has. It closes them.
+func joinUntil(ctx context.Context, a, b *net.TCPConn) {
+	closeBoth := func() {
+		a.Close()
+		b.Close()
+	}
+	defer closeBoth()
+	stop := context.AfterFunc(ctx, closeBoth)
+	defer stop()
+	join(a, b)
 }
 
 // join passes on what either side sends, and its end, until both have ended.

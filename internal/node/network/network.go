@@ -100,10 +100,17 @@ func (n *Network) SetServices(s runtime.Services) error {
 	return n.rules.set(s)
 }
 
-// Dial connects to an address of a pod or a Service.
-func (n *Network) Dial(ctx context.Context, protocol string, to netip.AddrPort) (conn net.Conn, err error) {
-	err = inside(n.ns, func() (err error) {
-		conn, err = new(net.Dialer).DialContext(ctx, protocol, to.String())
+// Dial connects to a TCP port of a pod or a Service.
+func (n *Network) Dial(ctx context.Context, to netip.AddrPort) (*net.TCPConn, error) {
+	return dialInside(ctx, n.ns, to)
+}
+
+func dialInside(ctx context.Context, ns *os.File, to netip.AddrPort) (conn *net.TCPConn, err error) {
+	err = inside(ns, func() error {
+		dialed, err := new(net.Dialer).DialContext(ctx, "tcp4", to.String())
+		if err == nil {
+			conn = dialed.(*net.TCPConn)
+		}
 		return err
 	})
 	return conn, err

@@ -163,7 +163,7 @@ func TestPodsConnectByTheirAddresses(t *testing.T) {
 func TestThisProcessConnectsToAPod(t *testing.T) {
 	n := openNetwork(t)
 	serve(t, attach(t, n, 2), 80, "a")
-	conn, err := n.Dial(await.Context(t), "tcp4", netip.AddrPortFrom(addr(2), 80))
+	conn, err := n.Dial(await.Context(t), netip.AddrPortFrom(addr(2), 80))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestAServiceLeadsToItsBackends(t *testing.T) {
 		}
 	}
 	// The process itself reaches Services too, for ports of the machine that lead to them.
-	conn, err := n.Dial(await.Context(t), "tcp4", netip.MustParseAddrPort("10.96.0.4:80"))
+	conn, err := n.Dial(await.Context(t), netip.MustParseAddrPort("10.96.0.4:80"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestAServiceLeadsToTheMachine(t *testing.T) {
 	if of := seen["10.96.0.4:443"]; len(of) != 1 {
 		t.Errorf("of two on the machine, always the same: %v", of)
 	}
-	conn, err := n.Dial(await.Context(t), "tcp4", netip.MustParseAddrPort("10.96.0.1:443"))
+	conn, err := n.Dial(await.Context(t), netip.MustParseAddrPort("10.96.0.1:443"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func TestImagePodsReachEachOtherAndServices(t *testing.T) {
 		Address: service, Protocol: runtime.TCP, Backends: []netip.AddrPort{netip.AddrPortFrom(m.address(3), 80)},
 	}}}
 	// Before the first pod, and after.
-	if err := m.SetServices(await.Context(t), services); err != nil {
+	if _, err := m.SetServices(await.Context(t), services); err != nil {
 		t.Fatal(err)
 	}
 	m.serving(tree, "one", 2)
@@ -113,7 +113,7 @@ func TestImagePodsReachEachOtherAndServices(t *testing.T) {
 		t.Errorf("the second pod answers itself %q", got)
 	}
 	services.Ports[0].Backends[0] = netip.AddrPortFrom(m.address(2), 80)
-	if err := m.SetServices(await.Context(t), services); err != nil {
+	if _, err := m.SetServices(await.Context(t), services); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.printed(m.another(client, "changed", fetch(service.String())...)); got != "one\n" {
@@ -166,7 +166,7 @@ func TestNetworksAfterTheHostIsKilled(t *testing.T) {
 	services := runtime.Services{Ports: []runtime.ServicePort{{
 		Address: service, Protocol: runtime.TCP, Backends: []netip.AddrPort{netip.AddrPortFrom(m.address(2), 80)},
 	}}}
-	if err := m.SetServices(await.Context(t), services); err != nil {
+	if _, err := m.SetServices(await.Context(t), services); err != nil {
 		t.Fatal(err)
 	}
 	c := m.networked(m.container("sleep", "1000"), 2)

@@ -177,10 +177,10 @@ func (r *Runtime) ShareVolume(ctx context.Context, dir string, share beneath.Sha
 }
 
 // SetServices implements runtime.Runtime.
-func (r *Runtime) SetServices(ctx context.Context, s runtime.Services) error {
+func (r *Runtime) SetServices(ctx context.Context, s runtime.Services) (taken []uint16, err error) {
 	r.services.Store(&s)
-	_, err := r.call(ctx, wire.Request{Op: wire.OpSetServices, Services: &s})
-	return err
+	reply, err := r.call(ctx, wire.Request{Op: wire.OpSetServices, Services: &s})
+	return reply.TakenPorts, err
 }
 
 // Measure implements runtime.Runtime.

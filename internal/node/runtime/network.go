@@ -50,6 +50,8 @@ type ServicePort struct {
 	Protocol Protocol
 	// Backends are where connections lead to, each to one of them at random. Without any, they are refused.
 	Backends []netip.AddrPort
+	// NodePort is a port of the machine's loopback address that leads to them too, if it is not 0. Only TCP has them.
+	NodePort uint16
 	// Sticky leads all connections of a pod to the same backend.
 	Sticky bool
 }

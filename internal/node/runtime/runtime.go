@@ -279,8 +279,9 @@ type Runtime interface {
 	// ShareVolume gives a directory of a pod's volume, and all in it, to a group as containers with a Root call it.
 	ShareVolume(ctx context.Context, dir string, share beneath.Share) error
 
-	// SetServices replaces the addresses that pods with a Network find beside each other.
-	SetServices(ctx context.Context, s Services) error
+	// SetServices replaces the addresses that pods with a Network find beside each other. It returns the node ports that cannot be
+	// opened, as other programs have them; the next call tries them again.
+	SetServices(ctx context.Context, s Services) (taken []uint16, err error)
 
 	// Dial connects to a TCP port of the loopback address of a pod with a Network.
 	Dial(ctx context.Context, pod types.UID, port uint16) (net.Conn, error)

@@ -55,12 +55,16 @@ func portsOf(svc *corev1.Service, endpoints []*discoveryv1.EndpointSlice) []runt
 		if !is {
 			continue
 		}
-		ports = append(ports, runtime.ServicePort{
+		port := runtime.ServicePort{
 			Address:  netip.AddrPortFrom(addr, uint16(p.Port)),
 			Protocol: protocol,
 			Backends: backends(p.Name, p.Protocol, endpoints),
 			Sticky:   svc.Spec.SessionAffinity == corev1.ServiceAffinityClientIP,
-		})
+		}
+		if protocol == runtime.TCP && svc.Spec.Type == corev1.ServiceTypeNodePort {
+			port.NodePort = uint16(p.NodePort)
+		}
+		ports = append(ports, port)
 	}
 	return ports
 }

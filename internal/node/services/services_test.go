@@ -67,4 +67,10 @@ func TestWhereServicesLeadTo(t *testing.T) {
 	if !sticky.Ports[0].Sticky {
 		t.Error("clients do not stay with one pod")
 	}
+	for kind, want := range map[corev1.ServiceType]uint16{corev1.ServiceTypeNodePort: 30080, corev1.ServiceTypeClusterIP: 0} {
+		got := services.Of(netip.Prefix{}, []*corev1.Service{aService(func(s *corev1.ServiceSpec) { s.Type, s.Ports[0].NodePort = kind, 30080 })}, nil)
+		if got.Ports[0].NodePort != want {
+			t.Errorf("%s: node port %d, want %d", kind, got.Ports[0].NodePort, want)
+		}
+	}
 }

@@ -79,6 +79,9 @@ func validatePorts(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
 	for i := range s.Ports {
 		port, at := &s.Ports[i], p.Index(i)
 		errs = append(errs, validatePort(port, len(s.Ports) > 1, at)...)
+		if err := refuseProtocol(s, port, at.Child("protocol")); err != nil {
+			errs = append(errs, err)
+		}
 		if port.Name != "" && names.Has(port.Name) {
 			errs = append(errs, field.Duplicate(at.Child("name"), port.Name))
 		}
@@ -99,6 +102,14 @@ func validatePorts(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
 		nodePorts.Insert(key{port.Protocol, port.NodePort})
 	}
 	return errs
+}
+
+// refuseProtocol refuses what nothing would forward.
+func refuseProtocol(s *corev1.ServiceSpec, port *corev1.ServicePort, p *field.Path) *field.Error {
+	if port.Protocol == corev1.ProtocolUDP && s.Type == corev1.ServiceTypeNodePort {
+		return field.Forbidden(p, "node ports are for TCP here: use the type ClusterIP for UDP")
+	}
+	return nil
 }
 
 func validatePort(port *corev1.ServicePort, several bool, p *field.Path) field.ErrorList {

@@ -175,7 +175,7 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	case wire.OpShareToWrite:
 		err = beneath.ShareAt(r.Dir, beneath.Share{Group: r.Group, Write: true, OnMismatch: r.OnMismatch})
 	case wire.OpSetServices:
-		err = h.sandbox.SetServices(*r.Services)
+		reply.TakenPorts, err = h.sandbox.SetServices(*r.Services)
 	case wire.OpMeasure:
 		reply.Usage, err = h.measure(r.IDs, r.Dirs)
 	case wire.OpResourceUsage:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
@@ -28,10 +29,13 @@ type podNetworks struct {
 	network  *network.Network
 	services runtime.Services
 	of       map[types.UID]*network.Pod
+
+	nodePorts *network.NodePorts
 }
 
 func openPodNetworks(b *Sandbox) *podNetworks {
 	n := &podNetworks{ids: b.config.IDs, of: map[types.UID]*network.Pod{}}
+	n.nodePorts = network.NewNodePorts(n.dialService)
 	switch {
 	case !b.staged:
 		n.why = "this takes Linux 5.7 or newer, on amd64 or arm64"
@@ -106,9 +110,12 @@ func (n *podNetworks) open() error {
 	return err
 }
 
-// SetServices replaces the addresses of Services for pods that have a network.
-func (b *Sandbox) SetServices(s runtime.Services) error {
-	n := b.networks
+// SetServices replaces the addresses of Services for pods that have a network, and the ports of the machine that lead to Services.
+func (b *Sandbox) SetServices(s runtime.Services) (takenPorts []uint16, err error) {
+	return b.networks.nodePorts.Set(s.Ports), b.networks.setServices(s)
+}
+
+func (n *podNetworks) setServices(s runtime.Services) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.services = s
@@ -116,6 +123,25 @@ func (b *Sandbox) SetServices(s runtime.Services) error {
 		return nil
 	}
 	return n.network.SetServices(s)
+}
+
+// dialService connects to a port of a Service as the pods do. Where pods have no networks, they share the machine's.
+func (n *podNetworks) dialService(ctx context.Context, port runtime.ServicePort) (*net.TCPConn, error) {
+	if n.why != "" {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp4", port.Backends[rand.IntN(len(port.Backends))].String()) //nolint:gosec // it balances, it hides nothing
+		if err != nil {
+			return nil, err
+		}
+		return conn.(*net.TCPConn), nil
+	}
+	n.mu.Lock()
+	err := n.open()
+	all := n.network
+	n.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return all.Dial(ctx, port.Address)
 }
 
 // Dial connects to a port of the loopback address of a pod that has a network.
@@ -141,6 +167,7 @@ func (n *podNetworks) remove(uid types.UID) {
 }
 
 func (n *podNetworks) close() {
+	n.nodePorts.Close()
 	for uid := range n.of {
 		n.remove(uid)
 	}

@@ -155,7 +155,9 @@ type Reply struct {
 	Usage    runtime.Usage
 	// ResourceUsage is in the order of the request's IDs (OpResourceUsage).
 	ResourceUsage []runtime.ResourceUsage
-	Err           string
+	// TakenPorts are node ports that other programs have (OpSetServices).
+	TakenPorts []uint16
+	Err        string
 }
 
 // Batch holds the replies and events that the host sends at one time.
