@@ -56,8 +56,9 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	configs := config.Reader{Client: n.Client}
 	w.containers = containers.NewMaker(containers.Config{
 		Runtime: n.Runtime, Images: manager, WhyNoImages: n.WhyNoImages, DataDir: n.Dir,
-		Env:     env.Resolver{Configs: configs, Facts: facts, Base: env.Base(n.Environ)},
-		Volumes: volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: n.Volumes},
+		Services: n.feed.allServices,
+		Env:      env.Resolver{Configs: configs, Facts: facts, Base: env.Base(n.Environ)},
+		Volumes:  volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: n.Volumes},
 	})
 	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
 }

@@ -68,9 +68,9 @@ type watched struct {
 	handler  cache.ResourceEventHandler
 }
 
-// feeds are the kinds that pods with networks need.
+// feeds are the kinds that pods with networks need, and node ports.
 func (n *Node) feeds() []watched {
-	if !n.networks.pods.IsValid() || n.HasServices == nil {
+	if n.HasServices == nil {
 		return nil
 	}
 	n.feed.services, n.feed.slices = n.Client.Services().Informer(), n.Client.EndpointSlices().Informer()

@@ -27,6 +27,14 @@ type serviceFeed struct {
 	taken []uint16
 }
 
+// allServices returns none on a node that serves none.
+func (f *serviceFeed) allServices() []*corev1.Service {
+	if f.services == nil {
+		return nil
+	}
+	return listed[*corev1.Service](f.services)
+}
+
 func (f *serviceFeed) handler() cache.ResourceEventHandler {
 	changed := func(any) {
 		select {
@@ -57,7 +65,7 @@ func (f *serviceFeed) run(ctx context.Context) {
 
 // feed returns false if it is to be tried again.
 func (f *serviceFeed) feed(ctx context.Context) bool {
-	all := listed[*corev1.Service](f.services)
+	all := f.allServices()
 	taken, err := f.runtime.SetServices(ctx, services.Of(f.within, all, listed[*discoveryv1.EndpointSlice](f.slices)))
 	if err != nil {
 		warn(ctx, "tell the container host process of the Services", err)

@@ -44,7 +44,7 @@ func TestPodsBesideAServiceHaveNetworksAndFindItByName(t *testing.T) {
 		t.Errorf("without a Service the pod has the address %s", pod.Status.PodIP)
 	}
 	createService(t, c, "web", corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Port: 80}}})
-	script := "cat /etc/resolv.conf; sleep 1000"
+	script := "echo $WEB_SERVICE_PORT $KUBERNETES_SERVICE_PORT; cat /etc/resolv.conf; sleep 1000"
 	createJob(t, c, job("first", "sh", "-c", script))
 	first := podOf(t, c, "first")
 	if first.Status.PodIP == first.Status.HostIP {
@@ -56,6 +56,9 @@ func TestPodsBesideAServiceHaveNetworksAndFindItByName(t *testing.T) {
 		t.Errorf("both have the address %s", first.Status.PodIP)
 	}
 	await.Until(t, "the first pod has printed", func() bool { return strings.Contains(logOf(t, c, "first"), "search default.svc.cluster.local") })
+	if out := logOf(t, c, "first"); !strings.HasPrefix(out, "80 443\n") {
+		t.Errorf("the ports of Services are not in its environment: %s", out)
+	}
 	machine := job("machine", "sleep", "1000")
 	machine.Spec.Template.Spec.HostNetwork = true
 	createJob(t, c, machine)

@@ -10,6 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/env"
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/node/services"
 	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
@@ -25,6 +26,8 @@ type Config struct {
 	Runtime runtime.Runtime
 	Env     env.Resolver
 	Volumes volumes.Maker
+	// Services returns the Services of all namespaces, for pods with a network.
+	Services func() []*corev1.Service
 	// Images finds and pulls the images of containers. If it is nil, no container can run from an image, for the reason
 	// in WhyNoImages.
 	Images      *images.Manager
@@ -63,7 +66,11 @@ const (
 
 // Make returns the container, or else an error and its waiting reason. The error may be an *images.Waiting.
 func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason string, err error) {
-	vars, err := m.Env.Resolve(ctx, s.Pod, s.Spec)
+	var links []string
+	if s.Network != nil {
+		links = services.Variables(s.Pod, m.Services())
+	}
+	vars, err := m.Env.Resolve(ctx, s.Pod, s.Spec, links...)
 	if err != nil {
 		return c, ReasonConfigError, err
 	}

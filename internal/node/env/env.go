@@ -69,9 +69,14 @@ func (r Resolver) As(account *user.User) Resolver {
 	return r
 }
 
-// Resolve resolves the container's environment, reading the objects that it refers to. An error names what is missing.
-func (r Resolver) Resolve(ctx context.Context, pod *corev1.Pod, c *corev1.Container) (*Vars, error) {
+// Resolve resolves the container's environment, reading the objects that it refers to. An error names what is missing. The
+// container's spec may refer to the NAME=value pairs of before, and replace them.
+func (r Resolver) Resolve(ctx context.Context, pod *corev1.Pod, c *corev1.Container, before ...string) (*Vars, error) {
 	v := &Vars{values: map[string]string{}}
+	for _, pair := range before {
+		name, value, _ := strings.Cut(pair, "=")
+		v.set(name, value)
+	}
 	for i := range c.EnvFrom {
 		if err := r.addAll(ctx, v, pod, &c.EnvFrom[i]); err != nil {
 			return nil, err
