@@ -106,7 +106,10 @@ func validatePorts(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
 
 // refuseProtocol refuses what nothing would forward.
 func refuseProtocol(s *corev1.ServiceSpec, port *corev1.ServicePort, p *field.Path) *field.Error {
-	if port.Protocol == corev1.ProtocolUDP && s.Type == corev1.ServiceTypeNodePort {
+	switch {
+	case port.Protocol == corev1.ProtocolSCTP && !IsHeadless(s):
+		return field.Forbidden(p, "SCTP is not forwarded here: use TCP or UDP, or clusterIP: None, by which clients find the pods themselves")
+	case port.Protocol == corev1.ProtocolUDP && s.Type == corev1.ServiceTypeNodePort:
 		return field.Forbidden(p, "node ports are for TCP here: use the type ClusterIP for UDP")
 	}
 	return nil
@@ -148,6 +151,8 @@ func validateAffinity(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
 			errs = append(errs, field.Required(seconds, "must be set"))
 		case *c.TimeoutSeconds <= 0 || *c.TimeoutSeconds > maxAffinitySeconds:
 			errs = append(errs, field.Invalid(seconds, *c.TimeoutSeconds, fmt.Sprintf("must be from 1 to %d", maxAffinitySeconds)))
+		case *c.TimeoutSeconds != corev1.DefaultClientIPServiceAffinitySeconds:
+			errs = append(errs, field.Forbidden(seconds, "is not followed here: leave it out; a pod stays with a backend as long as the Service has the same ones"))
 		}
 	}
 	return errs
