@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 		case "ask":
 			askServers(os.Args[2:])
 			return
+		case "meet":
+			meet(os.Args[2:])
+			return
 		case "greet":
 			greetAll(os.Args[2])
 			return

@@ -56,4 +56,25 @@ var services = []fault{
 		new:   "_ = addr\n\treturn defaultServiceRange, nil",
 		tests: "./internal/apiserver -run ^TestServicesKeepTheirAddressesOverARestartAndAnUpdate$",
 	},
+	{
+		wrong: "Other machines reach node ports.",
+		file:  "internal/node/network/nodeports.go",
+		old:   "netip.AddrPortFrom(loopbackAddress, number)",
+		new:   "netip.AddrPortFrom(netip.IPv4Unspecified(), number)",
+		tests: "./internal/node/network -run ^TestANodePortLeadsToItsService$",
+	},
+	{
+		wrong: "A node port that was taken once stays closed.",
+		file:  "internal/node/service_feed.go",
+		old:   "return len(taken) == 0",
+		new:   "return true",
+		tests: "./internal/node -run ^TestTheRuntimeIsToldOfServicesUntilItHasThemAll$",
+	},
+	{
+		wrong: "Pods do not reach the API server by its Service.",
+		file:  "internal/node/network/outside.go",
+		old:   "if pods.Contains(b.Addr()) && b.Addr() != gateway {",
+		new:   "if pods.Contains(b.Addr()) {",
+		tests: "./internal/server -run ^TestPodsReachTheAPIServerByItsService$",
+	},
 }
