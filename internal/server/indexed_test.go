@@ -18,7 +18,7 @@ import (
 )
 
 // meet is what each pod of an Indexed Job does that is this test's program: it listens, greets the other pods by their names, and
-// ends when as many have greeted it. Names are found when the pods have started, so it asks until then.
+// ends when as many have greeted it.
 func meet(others []string) {
 	listener, err := net.Listen("tcp4", ":7000")
 	if err != nil {
@@ -37,15 +37,19 @@ func meet(others []string) {
 		}
 	}()
 	for _, other := range others {
-		for {
-			if index, err := greeting(other + ":7000"); err == nil {
-				fmt.Println(other, "is", index)
-				break
-			}
-			<-time.After(50 * time.Millisecond)
-		}
+		fmt.Println(other, "is", awaitGreeting(other+":7000"))
 	}
 	<-greeted
+}
+
+// awaitGreeting asks until it is greeted: names are found when their pods have started.
+func awaitGreeting(address string) string {
+	for {
+		if text, err := greeting(address); err == nil {
+			return text
+		}
+		<-time.After(50 * time.Millisecond)
+	}
 }
 
 func greeting(address string) (string, error) {

@@ -30,7 +30,7 @@ func podOf(t *testing.T, c kubernetes.Interface, job string) (pod *corev1.Pod) {
 
 func createJob(t *testing.T, c kubernetes.Interface, j *batchv1.Job) {
 	t.Helper()
-	if _, err := c.BatchV1().Jobs("default").Create(t.Context(), j, metav1.CreateOptions{}); err != nil {
+	if _, err := c.BatchV1().Jobs(j.Namespace).Create(t.Context(), j, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

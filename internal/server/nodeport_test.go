@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// greetAll is what a pod does that is this test's program: it greets each client.
-func greetAll(address string) {
+// greetAll is what a pod does that is this test's program: it greets each client with a text.
+func greetAll(address, text string) {
 	listener, err := net.Listen("tcp4", address)
 	if err != nil {
 		panic(err)
@@ -25,7 +25,7 @@ func greetAll(address string) {
 		if err != nil {
 			return
 		}
-		fmt.Fprint(conn, "hello")
+		fmt.Fprint(conn, text)
 		conn.Close()
 	}
 }
@@ -48,7 +48,7 @@ func TestANodePortThatWasTakenLeadsToAPod(t *testing.T) {
 	other, port := takeNodePort(t)
 	createService(t, c, "web", corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Selector: map[string]string{"job-name": "web"},
 		Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080), NodePort: port}}})
-	createJob(t, c, job("web", program(t), "greet", "0.0.0.0:8080"))
+	createJob(t, c, job("web", program(t), "greet", "0.0.0.0:8080", "hello"))
 	if pod := podOf(t, c, "web"); pod.Status.PodIP == pod.Status.HostIP {
 		other.Close()
 		t.Skip("pods cannot have networks here")

@@ -39,7 +39,10 @@ func TestMain(m *testing.M) {
 			meet(os.Args[2:])
 			return
 		case "greet":
-			greetAll(os.Args[2])
+			greetAll(os.Args[2], os.Args[3])
+			return
+		case "hear":
+			hear(os.Args[2:])
 			return
 		}
 	}
