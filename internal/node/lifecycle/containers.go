@@ -17,13 +17,13 @@ func ContainerID(scheme string, id runtime.ID) string {
 }
 
 func (p *plan) containerStatus(c container) corev1.ContainerStatus {
-	running := c.Running()
+	started := c.Running() && (c.role == initial || c.started())
 	s := corev1.ContainerStatus{
 		Name:    c.spec.Name,
 		Image:   c.spec.Image,
 		ImageID: imageID(c.Last),
-		Ready:   running,
-		Started: &running,
+		Ready:   c.ready(),
+		Started: &started,
 	}
 	if c.role == initial {
 		s.Ready = c.Exited() && c.Last.ExitCode == 0
@@ -38,7 +38,7 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 	s.RestartCount = c.Last.Attempt
 	s.ContainerID = ContainerID(p.Host.Runtime, c.Last.ID)
 	switch {
-	case running:
+	case c.Running():
 		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metaTime(c.Last.StartedAt)}
 	case p.waitsToRestart(c):
 		s.State.Waiting = p.restartWaiting(c)
@@ -51,20 +51,26 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 
 // waitsToRestart reports whether an exited container will be started again, but not now.
 func (p *plan) waitsToRestart(c container) bool {
-	if p.end != nil || c.role == initial && (p.initialized() || !restartsInit(p.Pod, c.spec, c.Last.ExitCode)) {
+	switch {
+	case p.end != nil, p.starts(c):
 		return false
+	case c.outdated:
+		return true
+	case c.role == initial:
+		return !p.initialized() && restartsInit(p.Pod, c.spec, c.Last.ExitCode)
 	}
-	if c.role == main && !restarts(p.Pod, c.spec, c.Last.ExitCode) {
-		return false
-	}
-	return !p.starts(c)
+	return c.role == sidecar || c.restarts(p.Pod)
 }
 
 func (p *plan) restartWaiting(c container) *corev1.ContainerStateWaiting {
-	if p.Now.Before(c.Last.FinishedAt.Add(c.backOff())) {
+	switch {
+	case c.outdated && !c.restartsAll():
+	case p.Now.Before(c.Last.FinishedAt.Add(c.backOff())):
 		return &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: backOffMessage(p.Pod, c)}
+	case !c.outdated:
+		return p.waiting(c)
 	}
-	return p.waiting(c)
+	return &corev1.ContainerStateWaiting{Reason: restartingAll, Message: "The container restarts together with all others of the pod"}
 }
 
 func (p *plan) starts(c container) bool {

@@ -22,6 +22,8 @@ type container struct {
 	spec *corev1.Container
 	role role
 	History
+	// outdated: its newest attempt is from before all containers of the pod were to restart.
+	outdated bool
 }
 
 // plan is a decision while it is being made.
@@ -37,6 +39,7 @@ type plan struct {
 // Decide returns what to do about the pod. The same observation always gives the same decision.
 func Decide(o Observation) Decision {
 	p := &plan{Observation: o, containers: containersOf(o)}
+	p.restartAll()
 	for _, applies := range causes {
 		if p.end = applies(p); p.end != nil {
 			break
@@ -44,6 +47,7 @@ func Decide(o Observation) Decision {
 	}
 	switch {
 	case p.end != nil:
+		p.Ending = true
 		p.recordEnd()
 		p.stop()
 	case p.Admitted:
@@ -81,6 +85,10 @@ func (p *plan) start() {
 	if limit, ok := p.activeDeadline(); ok {
 		p.requeueAt(limit)
 	}
+	p.stopUnhealthy()
+	if p.stopOutdated() {
+		return
+	}
 	initialized := p.initialized()
 	for _, c := range p.containers {
 		switch {
@@ -92,11 +100,19 @@ func (p *plan) start() {
 		if !c.Running() {
 			p.attempt(c)
 		}
-		if c.role == main || c.role == sidecar && (initialized || c.Running()) {
-			continue
+		if !p.nextStarts(c, initialized) {
+			return
 		}
-		return
 	}
+}
+
+// nextStarts reports whether the container after this one may start too. Every container waits for the postStart hook of
+// the one before.
+func (p *plan) nextStarts(c container, initialized bool) bool {
+	if c.PostStart == HookRuns || p.starts(c) && c.hasPostStart() {
+		return false
+	}
+	return c.role == main || c.role == sidecar && (initialized || c.started())
 }
 
 // initialized reports whether the main containers may run. Once one of them was started, init containers are never run
@@ -105,12 +121,12 @@ func (p *plan) initialized() bool {
 	done := true
 	for _, c := range p.containers {
 		switch {
-		case c.role == main && c.Last != nil:
+		case c.role == main && c.Last != nil && !c.outdated:
 			return true
 		case c.role == initial:
 			done = done && c.Exited() && c.Last.ExitCode == 0
 		case c.role == sidecar:
-			done = done && c.Running()
+			done = done && c.started()
 		}
 	}
 	return done
@@ -118,10 +134,10 @@ func (p *plan) initialized() bool {
 
 // attempt starts the container, unless it has ended for good or must wait.
 func (p *plan) attempt(c container) {
-	if c.Exited() {
-		if c.role == main && !restarts(p.Pod, c.spec, c.Last.ExitCode) {
-			return
-		}
+	if c.Exited() && c.role == main && !c.restarts(p.Pod) {
+		return
+	}
+	if c.Exited() || c.restartsAll() {
 		if until := c.Last.FinishedAt.Add(c.backOff()); p.Now.Before(until) {
 			p.requeueAt(until)
 			p.addEvent("BackOff", corev1.EventTypeWarning, c, backOffMessage(p.Pod, c))
