@@ -112,6 +112,10 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "jobs/log", &jobLogREST{server: s, source: logs})
 	case runtimeClassesResource:
 		s.classes.recreateDeleted(main.Store)
+	case storageClassesResource:
+		s.storageClasses.store = main.Store
+	case claimsResource:
+		main.BeginCreate = s.storageClasses.setDefault
 	case serviceAccountsResource:
 		s.serviceAccounts = main.Store
 	case schema.GroupResource{Resource: "podtemplates"}:

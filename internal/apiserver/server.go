@@ -71,6 +71,7 @@ type Server struct {
 	serviceAccounts *genericregistry.Store // for the default account of each namespace
 	jobs            *objectREST
 	classes         *runtimeClasses
+	storageClasses  *storageClasses
 	admission       *namespaceAdmission
 	memory          *memoryAdmission
 	client          *inprocess.Client
@@ -94,9 +95,10 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register the API types: %w", err)
 	}
-	s := &Server{config: c, scheme: scheme, codecs: serializer.NewCodecFactory(scheme), classes: classes, ready: make(chan struct{})}
+	s := &Server{config: c, scheme: scheme, codecs: serializer.NewCodecFactory(scheme), classes: classes, storageClasses: &storageClasses{},
+		ready: make(chan struct{})}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	classes.ctx = s.stopping
+	classes.ctx, s.storageClasses.ctx = s.stopping, s.stopping
 	s.storages = newStorages(c.Store, scheme, s.codecs, resources)
 	if err := s.setUp(resources); err != nil {
 		s.stop()
@@ -126,6 +128,11 @@ func (s *Server) setUp(resources []kinds.Resource) error {
 	}
 	serveOpenAPI(s.generic, config)
 	s.client = inprocess.New(kinds, s.admitCreation)
+	if s.config.Registry.Node != nil {
+		if err := s.storageClasses.keepLocal(); err != nil {
+			return err
+		}
+	}
 	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.classes.ensure())
 }
 

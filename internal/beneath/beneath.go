@@ -7,6 +7,7 @@
 package beneath
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +42,50 @@ func At(file *os.File) *Dir { return &Dir{file} }
 
 // Close closes the directory.
 func (d *Dir) Close() { d.file.Close() }
+
+// MakeShared makes a directory of that name which every user may write to. If there is one, it stays as it is.
+func (d *Dir) MakeShared(name string) error {
+	if !IsElement(name) {
+		return fmt.Errorf("make %q in %s: it cannot be the name of an entry", name, d.file.Name())
+	}
+	at, path := int(d.file.Fd()), filepath.Join(d.file.Name(), name)
+	var stat unix.Stat_t
+	switch err := unix.Fstatat(at, name, &stat, unix.AT_SYMLINK_NOFOLLOW); {
+	case err == nil && stat.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s is not a directory: move it away", path)
+	case !errors.Is(err, unix.ENOENT):
+		return &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	// It gets its name when it has its mode.
+	fresh := ".made-" + name
+	if err := unix.Mkdirat(at, fresh, 0o777); err != nil && !errors.Is(err, unix.EEXIST) {
+		return &os.PathError{Op: "mkdir", Path: path, Err: err}
+	}
+	made, err := openAt(d.file, fresh, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	defer made.Close()
+	if err := made.Chmod(0o777); err != nil {
+		return err
+	}
+	return d.Rename(fresh, name)
+}
+
+// Rename gives the entry another name. What has that name already is replaced only if it is an empty directory, or no
+// directory.
+func (d *Dir) Rename(from, to string) error {
+	if !IsElement(from) || !IsElement(to) {
+		return fmt.Errorf("rename %q to %q in %s: one is not the name of an entry", from, to, d.file.Name())
+	}
+	at := int(d.file.Fd())
+	if err := unix.Renameat(at, from, at, to); err != nil {
+		return &os.LinkError{Op: "rename", Old: filepath.Join(d.file.Name(), from), New: to, Err: err}
+	}
+	return nil
+}
 
 // Remove removes the entry of that name with all its contents. It returns nil if there is none.
 func (d *Dir) Remove(name string) error {

@@ -37,7 +37,7 @@ func TestShareGivesAllThatIsInADirectoryAndNothingElse(t *testing.T) {
 		}
 	}
 	before, _ := groupOf(t, decoy)
-	if err := beneath.SetGroup(ours, group); err != nil {
+	if err := beneath.ShareAt(ours, beneath.Share{Group: group}); err != nil {
 		t.Fatal(err)
 	}
 	for path, wanted := range map[string]fs.FileMode{".": fs.ModeDir | fs.ModeSetgid | 0o700, "sub": fs.ModeDir | fs.ModeSetgid | 0o700, "sub/file": 0o600} {
@@ -58,7 +58,63 @@ func TestShareTakesNoLinkForADirectory(t *testing.T) {
 	if err := os.Symlink(decoy, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := beneath.SetGroup(link, uint32(os.Getegid())); err == nil {
+	if err := beneath.ShareAt(link, beneath.Share{Group: uint32(os.Getegid())}); err == nil {
 		t.Error("a link was followed")
+	}
+}
+
+func TestAWritableShareLetsTheGroupReadAndWriteAll(t *testing.T) {
+	ours, decoy := place(t)
+	group := uint32(os.Getegid())
+	write(t, filepath.Join(ours, "sub", "file"))
+	if err := os.Symlink(filepath.Join(decoy, "kept"), filepath.Join(ours, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := beneath.ShareAt(ours, beneath.Share{Group: group, Write: true}); err != nil {
+		t.Fatal(err)
+	}
+	for path, wanted := range map[string]fs.FileMode{".": fs.ModeDir | fs.ModeSetgid | 0o770, "sub": fs.ModeDir | fs.ModeSetgid | 0o770, "sub/file": 0o660} {
+		if _, mode := groupOf(t, filepath.Join(ours, path)); mode != wanted {
+			t.Errorf("%s has the mode %v, want %v", path, mode, wanted)
+		}
+	}
+	if _, mode := groupOf(t, filepath.Join(decoy, "kept")); mode != 0o600 {
+		t.Errorf("a file outside has the mode %v now", mode)
+	}
+}
+
+func TestWhatIsSharedAlreadyIsLeftAlone(t *testing.T) {
+	ours, _ := place(t)
+	file, share := filepath.Join(ours, "file"), beneath.Share{Group: uint32(os.Getegid()), Write: true, OnMismatch: true}
+	write(t, file)
+	for _, want := range []fs.FileMode{0o660, 0o600} {
+		if err := beneath.ShareAt(ours, share); err != nil {
+			t.Fatal(err)
+		}
+		if _, mode := groupOf(t, file); mode != want {
+			t.Errorf("the file has the mode %v, want %v", mode, want)
+		}
+		if err := os.Chmod(file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Containers may change the owner of a volume.
+func TestADirectoryOfAnotherUserIsShared(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to give a directory away")
+	}
+	ours, _ := place(t)
+	volume := filepath.Join(ours, "volume")
+	write(t, filepath.Join(volume, "file"))
+	if err := os.Chown(volume, 1234, 1234); err != nil {
+		t.Fatal(err)
+	}
+	if err := beneath.ShareAt(volume, beneath.Share{Group: 4321}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := groupOf(t, filepath.Join(volume, "file")); got != 4321 {
+		t.Errorf("its file is of group %d", got)
 	}
 }

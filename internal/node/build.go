@@ -9,6 +9,8 @@ import (
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/image/pull"
+	"github.com/stint-dev/stint/internal/localvolume"
+	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/containers"
 	"github.com/stint-dev/stint/internal/node/downward"
@@ -42,7 +44,8 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	}
 	n.workers = w
 	n.alarm = alarm.New(func(uid types.UID) { w.wake(uid) }, clock.RealClock{})
-	n.scheduler = newScheduler(n.Allocatable, n.Cordoned, w.wake)
+	bound := claims.Reader{Client: n.Client, Node: w.node}
+	n.scheduler = newScheduler(n.Allocatable, n.Cordoned, w.wake, bound.Unmet)
 	w.alarm, w.scheduler = n.alarm, n.scheduler
 	w.status = &statusManager{pods: w.client, node: w.node, scheduler: w.scheduler, alarm: w.alarm, events: w.events,
 		after: n.times.reportAfter, cordoned: n.Cordoned}
@@ -51,7 +54,7 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	w.containers = containers.NewMaker(containers.Config{
 		Runtime: n.Runtime, Images: manager, WhyNoImages: n.WhyNoImages, DataDir: n.Dir,
 		Env:     env.Resolver{Configs: configs, Facts: facts, Base: env.Base(n.Environ)},
-		Volumes: volumes.Maker{Configs: configs, Facts: facts},
+		Volumes: volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: localvolume.Of(n.Dir, n.Runtime.RemoveVolume)},
 	})
 	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
 }

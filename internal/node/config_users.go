@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/config"
 )
 
-// configUsers maps each ConfigMap and Secret to the pods that refer to it.
+// configUsers maps each ConfigMap, Secret and claim to the pods that refer to it.
 type configUsers struct {
 	mu   sync.Mutex
 	pods map[config.Use]map[types.UID]bool

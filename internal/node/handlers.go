@@ -105,19 +105,31 @@ func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }, DeleteFunc: func(any) { n.registration.deleted() }}
 }
 
-// configHandler requeues the pods that refer to a ConfigMap or Secret when it changes.
-func (n *Node) configHandler(secret bool) cache.ResourceEventHandler {
+// configHandler requeues the pods that refer to a ConfigMap, Secret or claim when it changes.
+func (n *Node) configHandler(kind config.Kind) cache.ResourceEventHandler {
 	changed := func(obj any) {
-		object, ok := obj.(metav1.Object)
-		if !ok {
-			return
-		}
-		for _, uid := range n.configUsers.of(config.Use{Secret: secret, Namespace: object.GetNamespace(), Name: object.GetName()}) {
-			if p := n.pods.get(uid); p != nil {
-				p.markStale()
-				n.workers.wake(uid)
-			}
+		if object, ok := obj.(metav1.Object); ok {
+			n.configChanged(config.Use{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()})
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }}
+}
+
+// volumeHandler requeues the pods that refer to the claim of a PersistentVolume when the volume changes.
+func (n *Node) volumeHandler() cache.ResourceEventHandler {
+	changed := func(obj any) {
+		if pv, ok := obj.(*corev1.PersistentVolume); ok && pv.Spec.ClaimRef != nil {
+			n.configChanged(config.Use{Kind: config.Claim, Namespace: pv.Spec.ClaimRef.Namespace, Name: pv.Spec.ClaimRef.Name})
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }}
+}
+
+func (n *Node) configChanged(use config.Use) {
+	for _, uid := range n.configUsers.of(use) {
+		if p := n.pods.get(uid); p != nil {
+			p.markStale()
+			n.workers.wake(uid)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/alarm"
+	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
@@ -62,8 +63,10 @@ func (n *Node) watch() error {
 		{"pods", n.Client.Pods().Informer(), n.podHandler()},
 		{"nodes", n.Client.Nodes().Informer(), n.nodeHandler()},
 		{"jobs", n.Client.Jobs().Informer(), n.logRetention.JobHandler()},
-		{"configmaps", n.Client.ConfigMaps().Informer(), n.configHandler(false)},
-		{"secrets", n.Client.Secrets().Informer(), n.configHandler(true)},
+		{"configmaps", n.Client.ConfigMaps().Informer(), n.configHandler(config.ConfigMap)},
+		{"secrets", n.Client.Secrets().Informer(), n.configHandler(config.Secret)},
+		{"persistentvolumeclaims", n.Client.PersistentVolumeClaims().Informer(), n.configHandler(config.Claim)},
+		{"persistentvolumes", n.Client.PersistentVolumes().Informer(), n.volumeHandler()},
 	} {
 		registration, err := w.informer.AddEventHandler(w.handler)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
@@ -70,7 +71,10 @@ func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.P
 		p.waitingSince = t
 	}
 	due := waitingDue(p.waitingSince, m.scheduler.lastMoved())
-	if reason == corev1.PodReasonUnschedulable {
+	switch {
+	case claims.UsedBy(api):
+		due = p.waitingSince.Add(reportWaitingAfter) // Claims are bound in a moment, if they can be.
+	case reason == corev1.PodReasonUnschedulable:
 		due = p.waitingSince // This pod can never start, even if the queue moves.
 	}
 	if !t.Before(due) {
@@ -104,8 +108,8 @@ func hasWaitReason(api *corev1.Pod, reason, message string) bool {
 	return false
 }
 
-// reportEnd writes the final status. It reports whether to sync the pod again at once.
-func (m *statusManager) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
+// reportNow writes the status without a delay. It reports whether to sync the pod again at once.
+func (m *statusManager) reportNow(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
 	if m.write(ctx, p, api, change) || p.notFound {
 		return true
 	}

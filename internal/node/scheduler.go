@@ -12,20 +12,25 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/resources"
 	"github.com/stint-dev/stint/internal/node/taints"
 )
 
-// scheduler decides which pods may start: it owns the queue for the machine's resources, and applies the node's taints.
+// scheduler decides which pods may start: it owns the queue for the machine's resources, applies the node's taints, and keeps
+// pods out of the queue until their claims are bound.
 type scheduler struct {
 	// wake requeues pods that have got their resources.
 	wake func(...types.UID)
+	// unmet returns what a pod's claims lack, and its ReadWriteOncePod claims; see claims.Reader.
+	unmet func(*corev1.Pod) (message string, exclusive []string)
 
 	mu    sync.Mutex
 	queue *resources.Queue
 	// waiting are the pods without resources, including those that a taint keeps out of the queue.
 	waiting map[types.UID]*corev1.Pod
+	claims  *claimQueue
 	taints  []corev1.Taint
 	// diskPressure is why the node has the taint of that name.
 	diskPressure string
@@ -35,9 +40,11 @@ type scheduler struct {
 	moved time.Time
 }
 
-func newScheduler(allocatable corev1.ResourceList, cordoned bool, wake func(...types.UID)) *scheduler {
+func newScheduler(allocatable corev1.ResourceList, cordoned bool, wake func(...types.UID), unmet func(*corev1.Pod) (string, []string)) *scheduler {
 	return &scheduler{
 		wake:     wake,
+		unmet:    unmet,
+		claims:   newClaimQueue(),
 		queue:    resources.NewQueue(resources.RequestFrom(allocatable)),
 		waiting:  map[types.UID]*corev1.Pod{},
 		cordoned: cordoned,
@@ -60,13 +67,24 @@ func (s *scheduler) admit(pod *corev1.Pod, started bool) bool {
 	return s.hasReserved(pod.UID)
 }
 
-// wait adds the pod to the queue.
+// wait adds the pod to the queue, or takes it out of the queue if its claims are not bound.
 func (s *scheduler) wait(pod *corev1.Pod) {
+	var message string
+	var exclusive []string
+	if claims.UsedBy(pod) {
+		message, exclusive = s.unmet(pod)
+	}
 	s.mu.Lock()
-	s.enqueue(pod)
-	admitted := s.admitWaiting()
+	bound, next := s.claims.admit(pod.UID, message, exclusive)
+	if bound {
+		s.enqueue(pod)
+	} else {
+		delete(s.waiting, pod.UID)
+		s.queue.Release(pod.UID)
+	}
+	next = append(next, s.admitWaiting()...)
 	s.mu.Unlock()
-	s.wake(admitted...)
+	s.wake(next...)
 }
 
 func (s *scheduler) enqueue(pod *corev1.Pod) {
@@ -81,8 +99,13 @@ func (s *scheduler) enqueue(pod *corev1.Pod) {
 // reserve reserves the resources of a pod that runs already.
 func (s *scheduler) reserve(pod *corev1.Pod) {
 	request := resources.RequestOf(pod)
+	var exclusive []string
+	if claims.UsedBy(pod) {
+		_, exclusive = s.unmet(pod)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.claims.hold(pod.UID, exclusive)
 	delete(s.waiting, pod.UID)
 	s.queue.Reserve(pod.UID, request)
 }
@@ -92,7 +115,7 @@ func (s *scheduler) release(uid types.UID) {
 	s.mu.Lock()
 	delete(s.waiting, uid)
 	s.queue.Release(uid)
-	admitted := s.admitWaiting()
+	admitted := append(s.admitWaiting(), s.claims.release(uid)...)
 	s.mu.Unlock()
 	s.wake(admitted...)
 }
@@ -154,6 +177,9 @@ func (s *scheduler) hasReserved(uid types.UID) bool {
 func (s *scheduler) explain(uid types.UID) (reason, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if message, waits := s.claims.message(uid); waits {
+		return corev1.PodReasonUnschedulable, message
+	}
 	if pod, waits := s.waiting[uid]; waits {
 		if taint, blocked := taints.FindBlockingTaint(s.taints, &pod.Spec); blocked {
 			return s.taintMessage(taint)

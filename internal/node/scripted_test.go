@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -27,6 +28,8 @@ import (
 type scripted struct {
 	info   runtime.Info
 	events chan runtime.Status
+	// starting, unless nil, is called before a container is started.
+	starting func(runtime.Container)
 
 	mu       sync.Mutex
 	attempts map[runtime.ID]*runtime.Status
@@ -58,6 +61,9 @@ func newScripted() *scripted {
 func (r *scripted) Info() runtime.Info { return r.info }
 
 func (r *scripted) Start(_ context.Context, c runtime.Container) (runtime.Status, error) {
+	if r.starting != nil {
+		r.starting(c)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s, ok := r.attempts[c.ID]; ok {
@@ -162,7 +168,9 @@ func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
 	return nil
 }
 
-func (r *scripted) ShareVolume(context.Context, string, uint32) error { return nil }
+func (r *scripted) RemoveVolume(context.Context, string) error { return nil }
+
+func (r *scripted) ShareVolume(context.Context, string, beneath.Share) error { return nil }
 
 func (r *scripted) RemovePod(_ context.Context, uid types.UID, _ string) error {
 	r.mu.Lock()

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/podstatus"
@@ -52,6 +53,10 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	if !d.Ended {
 		d.RequeueAt = earlier(d.RequeueAt, w.evict(ctx, p, api, t))
 	}
+	if len(d.Start) > 0 && api.Spec.NodeName == "" && claims.UsedBy(api) {
+		// A claim is protected only while a pod that is bound uses it.
+		return w.status.reportNow(ctx, p, api, w.status.bind(d.Status))
+	}
 	for _, s := range d.Start {
 		w.start(ctx, p, api, s)
 	}
@@ -60,7 +65,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		return true
 	case d.Ended:
 		w.scheduler.release(p.uid)
-		return w.status.reportEnd(ctx, p, api, w.status.bind(d.Status))
+		return w.status.reportNow(ctx, p, api, w.status.bind(d.Status))
 	case !admitted:
 		w.status.reportWaiting(ctx, p, api, t)
 	default:

@@ -35,6 +35,6 @@ func All(o pod.Options) []kinds.Resource {
 		RuntimeClass(o),
 		persistentvolume.Volume(o),
 		persistentvolume.Claim(o),
-		persistentvolume.Class(),
+		persistentvolume.Class(o),
 	}
 }

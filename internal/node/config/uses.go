@@ -2,21 +2,33 @@ package config
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/node/claims"
 )
 
-// Use is a ConfigMap or Secret that a pod refers to.
+// Kind is a kind of object that pods refer to.
+type Kind string
+
+// The kinds.
+const (
+	ConfigMap Kind = "ConfigMap"
+	Secret    Kind = "Secret"
+	Claim     Kind = "PersistentVolumeClaim"
+)
+
+// Use is an object that a pod refers to.
 type Use struct {
-	Secret    bool
+	Kind      Kind
 	Namespace string
 	Name      string
 }
 
-// UsesOf lists the ConfigMaps and Secrets that the pod refers to, in environment variables, imagePullSecrets and
+// UsesOf lists the ConfigMaps, Secrets and claims that the pod refers to, in environment variables, imagePullSecrets and
 // volumes. It may list one twice.
 func UsesOf(pod *corev1.Pod) []Use {
 	var uses []Use
-	add := func(secret bool, name string) {
-		uses = append(uses, Use{Secret: secret, Namespace: pod.Namespace, Name: name})
+	add := func(kind Kind, name string) {
+		uses = append(uses, Use{Kind: kind, Namespace: pod.Namespace, Name: name})
 	}
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
@@ -24,21 +36,25 @@ func UsesOf(pod *corev1.Pod) []Use {
 		}
 	}
 	for _, secret := range pod.Spec.ImagePullSecrets {
-		add(true, secret.Name)
+		add(Secret, secret.Name)
 	}
 	for i := range pod.Spec.Volumes {
-		files(&pod.Spec.Volumes[i].VolumeSource, add)
+		v := &pod.Spec.Volumes[i]
+		files(&v.VolumeSource, add)
+		if claim := claims.NameOf(pod, v); claim != "" {
+			add(Claim, claim)
+		}
 	}
 	return uses
 }
 
-func environment(c *corev1.Container, add func(secret bool, name string)) {
+func environment(c *corev1.Container, add func(kind Kind, name string)) {
 	for _, from := range c.EnvFrom {
 		if from.ConfigMapRef != nil {
-			add(false, from.ConfigMapRef.Name)
+			add(ConfigMap, from.ConfigMapRef.Name)
 		}
 		if from.SecretRef != nil {
-			add(true, from.SecretRef.Name)
+			add(Secret, from.SecretRef.Name)
 		}
 	}
 	for _, v := range c.Env {
@@ -46,30 +62,30 @@ func environment(c *corev1.Container, add func(secret bool, name string)) {
 			continue
 		}
 		if ref := v.ValueFrom.ConfigMapKeyRef; ref != nil {
-			add(false, ref.Name)
+			add(ConfigMap, ref.Name)
 		}
 		if ref := v.ValueFrom.SecretKeyRef; ref != nil {
-			add(true, ref.Name)
+			add(Secret, ref.Name)
 		}
 	}
 }
 
-func files(v *corev1.VolumeSource, add func(secret bool, name string)) {
+func files(v *corev1.VolumeSource, add func(kind Kind, name string)) {
 	if v.ConfigMap != nil {
-		add(false, v.ConfigMap.Name)
+		add(ConfigMap, v.ConfigMap.Name)
 	}
 	if v.Secret != nil {
-		add(true, v.Secret.SecretName)
+		add(Secret, v.Secret.SecretName)
 	}
 	if v.Projected == nil {
 		return
 	}
 	for _, source := range v.Projected.Sources {
 		if source.ConfigMap != nil {
-			add(false, source.ConfigMap.Name)
+			add(ConfigMap, source.ConfigMap.Name)
 		}
 		if source.Secret != nil {
-			add(true, source.Secret.Name)
+			add(Secret, source.Secret.Name)
 		}
 	}
 }

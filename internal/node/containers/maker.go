@@ -116,5 +116,5 @@ func (m *Maker) UpdateVolumes(ctx context.Context, pod *corev1.Pod, dir string) 
 }
 
 func (m *Maker) volumesOf(pod *corev1.Pod, dir string) volumes.Pod {
-	return volumes.Pod{Pod: pod, Dir: dir, SetGroup: m.groupSetterFor(pod)}
+	return volumes.Pod{Pod: pod, Dir: dir, Share: m.sharerFor(pod)}
 }

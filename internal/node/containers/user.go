@@ -73,14 +73,14 @@ func groupsOf(s *corev1.PodSecurityContext) []uint32 {
 	return groups
 }
 
-// groupSetterFor returns the function that gives a volume of the pod to its fsGroup; nil if volumes are not shared.
-func (m *Maker) groupSetterFor(api *corev1.Pod) func(context.Context, string, uint32) error {
+// sharerFor returns the function that gives a volume of the pod to its fsGroup; nil if volumes are not shared.
+func (m *Maker) sharerFor(api *corev1.Pod) func(context.Context, string, beneath.Share) error {
 	s := api.Spec.SecurityContext
 	switch {
 	case s == nil || s.FSGroup == nil:
 		return nil
 	case os.Geteuid() == 0:
-		return func(_ context.Context, dir string, group uint32) error { return beneath.SetGroup(dir, group) }
+		return func(_ context.Context, dir string, s beneath.Share) error { return beneath.ShareAt(dir, s) }
 	case runtime.HandlerOf(api) == runtime.ClassOCI && m.isolation.CanShareVolumes && *s.FSGroup < int64(m.isolation.ImageIDs):
 		// Only the runtime can assign subordinate ids. It refuses to start containers with a group outside of them.
 		return m.Runtime.ShareVolume

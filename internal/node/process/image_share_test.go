@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
 )
@@ -22,7 +23,7 @@ func TestAnImageSharesAVolumeWithItsGroup(t *testing.T) {
 		}
 	}
 	for _, path := range []string{dir, secret} {
-		if err := m.ShareVolume(await.Context(t), path, 2000); err != nil {
+		if err := m.ShareVolume(await.Context(t), path, beneath.Share{Group: 2000}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +50,7 @@ func TestAnImageSharesAVolumeWithItsGroup(t *testing.T) {
 	if got := m.printed(c); got != "refused\n" {
 		t.Errorf("one that is not in the group prints %q", got)
 	}
-	if err := m.ShareVolume(await.Context(t), filepath.Join(dir, "none"), 2000); err == nil {
+	if err := m.ShareVolume(await.Context(t), filepath.Join(dir, "none"), beneath.Share{Group: 2000}); err == nil {
 		t.Error("what is not there was shared")
 	}
 	if err := m.RemovePod(await.Context(t), c.PodUID, dir); err != nil {

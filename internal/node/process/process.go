@@ -26,6 +26,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/process/wire"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -153,9 +154,15 @@ func (r *Runtime) RemovePod(ctx context.Context, uid types.UID, dir string) erro
 	return err
 }
 
+// RemoveVolume implements runtime.Runtime.
+func (r *Runtime) RemoveVolume(ctx context.Context, dir string) error {
+	_, err := r.call(ctx, wire.Request{Op: wire.OpRemoveVolume, Dir: dir})
+	return err
+}
+
 // ShareVolume implements runtime.Runtime.
-func (r *Runtime) ShareVolume(ctx context.Context, dir string, group uint32) error {
-	_, err := r.call(ctx, wire.Request{Op: wire.OpShare, Dir: dir, Group: group})
+func (r *Runtime) ShareVolume(ctx context.Context, dir string, share beneath.Share) error {
+	_, err := r.call(ctx, wire.Request{Op: wire.OpShare, Dir: dir, Share: share})
 	return err
 }
 

@@ -255,8 +255,11 @@ type Runtime interface {
 	// written to volumes, as far as this user may not remove it. Dir is the directory of these volumes.
 	RemovePod(ctx context.Context, uid types.UID, dir string) error
 
+	// RemoveVolume removes a directory with all that containers have written there, as far as this user may not remove it.
+	RemoveVolume(ctx context.Context, dir string) error
+
 	// ShareVolume gives a directory of a pod's volume, and all in it, to a group as containers with a Root call it.
-	ShareVolume(ctx context.Context, dir string, group uint32) error
+	ShareVolume(ctx context.Context, dir string, share beneath.Share) error
 
 	// Measure returns how many bytes of the disk are taken by what each of these attempts has written to its Root, and by
 	// each of these directories with all that is in them. Attempts that do not run, or have no Root, and directories that

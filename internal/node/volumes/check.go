@@ -40,12 +40,12 @@ func checkMount(v *corev1.Volume) error {
 			return fmt.Errorf("emptyDir medium %q is not supported; use Memory or none", v.EmptyDir.Medium)
 		}
 		return nil
-	case v.HostPath != nil, v.ConfigMap != nil, v.Secret != nil, v.DownwardAPI != nil:
+	case v.HostPath != nil, v.ConfigMap != nil, v.Secret != nil, v.DownwardAPI != nil, v.PersistentVolumeClaim != nil, v.Ephemeral != nil:
 		return nil
 	case v.Projected != nil:
 		return checkProjected(v.Projected)
 	}
-	return fmt.Errorf("this kind of volume is not supported; use emptyDir, hostPath, configMap, secret, downwardAPI or projected")
+	return fmt.Errorf("this kind of volume is not supported; use emptyDir, hostPath, configMap, secret, downwardAPI, projected, persistentVolumeClaim or ephemeral")
 }
 
 func checkProjected(p *corev1.ProjectedVolumeSource) error {

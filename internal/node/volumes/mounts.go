@@ -8,6 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/internal/localvolume"
+	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/downward"
 	"github.com/stint-dev/stint/internal/node/env"
@@ -17,16 +20,19 @@ import (
 // Maker makes volumes.
 type Maker struct {
 	Configs config.Reader
+	Claims  claims.Reader
 	Facts   downward.Facts
+	// Local has the directories of provisioned PersistentVolumes.
+	Local localvolume.Dir
 }
 
 // Pod is a pod and the folder that holds its volumes.
 type Pod struct {
 	*corev1.Pod
 	Dir string
-	// SetGroup gives a directory and all in it to a group, which is numbered as in the pod's containers. It is nil if
-	// the pod has no fsGroup, or the group cannot be set or does not matter.
-	SetGroup func(ctx context.Context, dir string, group uint32) error
+	// Share gives a directory and all in it to a group, which is numbered as in the pod's containers. It is nil if the pod
+	// has no fsGroup, or the group cannot be set or does not matter.
+	Share func(ctx context.Context, dir string, share beneath.Share) error
 }
 
 // Mounts makes the volumes that the container mounts, and returns its mounts. Lookup returns variables of the
@@ -47,7 +53,7 @@ func (m Maker) Mounts(ctx context.Context, pod Pod, c *corev1.Container, lookup 
 			return nil, fmt.Errorf("volume %q: %w", v.Name, err)
 		}
 		mount.ContainerPath = containerPath(vm.MountPath)
-		mount.ReadOnly = vm.ReadOnly || showsObjects(v)
+		mount.ReadOnly = vm.ReadOnly || showsObjects(v) || isReadOnlyClaim(v)
 		sub := vm.SubPath
 		if vm.SubPathExpr != "" {
 			sub = env.Expand(vm.SubPathExpr, lookup)
@@ -84,6 +90,8 @@ func (m Maker) Update(ctx context.Context, pod Pod) error {
 func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly bool) (runtime.Mount, error) {
 	mount := runtime.Mount{HostPath: pod.Path(v)}
 	switch {
+	case v.PersistentVolumeClaim != nil, v.Ephemeral != nil:
+		return m.persistent(ctx, pod, v, readOnly)
 	case v.EmptyDir != nil:
 		if v.EmptyDir.Medium == corev1.StorageMediumMemory {
 			mount.Tmpfs = true
@@ -94,17 +102,23 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly 
 			return mount, makeVolume(mount.HostPath)
 		}
 		return mount, makeEmptyDir(mount.HostPath, pod.groupSetter(ctx))
-	case v.HostPath != nil && readOnly && isMissing(v.HostPath):
-		return mount, makeVolume(mount.HostPath)
 	case v.HostPath != nil:
-		mount.HostPath = v.HostPath.Path
-		return mount, ensureHostPath(v.HostPath)
+		return m.hostPath(pod, v, v.HostPath, readOnly)
 	}
 	files, err := m.files(ctx, pod.Pod, v)
 	if err != nil {
 		return mount, err
 	}
 	return mount, write(mount.HostPath, files, pod.groupSetter(ctx))
+}
+
+// hostPath checks a path of the machine, or makes it if its type says so.
+func (m Maker) hostPath(pod Pod, v *corev1.Volume, h *corev1.HostPathVolumeSource, readOnly bool) (runtime.Mount, error) {
+	if readOnly && isMissing(h) {
+		empty := pod.Path(v)
+		return runtime.Mount{HostPath: empty}, makeVolume(empty)
+	}
+	return runtime.Mount{HostPath: h.Path}, ensureHostPath(h)
 }
 
 func showsObjects(v *corev1.Volume) bool {
@@ -116,7 +130,7 @@ func (p Pod) Path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name)
 
 // group returns the fsGroup that volumes are given to, if they are given to one.
 func (p Pod) group() (group uint32, shared bool) {
-	if p.SetGroup == nil || p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil {
+	if p.Share == nil || p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil {
 		return 0, false
 	}
 	return uint32(*p.Spec.SecurityContext.FSGroup), true
@@ -128,7 +142,7 @@ func (p Pod) groupSetter(ctx context.Context) groupSetter {
 	if !shared {
 		return nil
 	}
-	return func(dir string) error { return p.SetGroup(ctx, dir, group) }
+	return func(dir string) error { return p.Share(ctx, dir, beneath.Share{Group: group}) }
 }
 
 // groupSetter gives a directory and all in it to a group.

@@ -1,17 +1,44 @@
 package persistentvolume
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
+// IsDefaultClassAnnotation marks the StorageClass of claims that name none.
+const IsDefaultClassAnnotation = "storageclass.kubernetes.io/is-default-class"
+
+// LocalClass returns a new object for the StorageClass that always exists on a server with a node.
+func LocalClass() *storagev1.StorageClass {
+	return &storagev1.StorageClass{
+		ObjectMeta:        metav1.ObjectMeta{Name: core.LocalClass, Annotations: map[string]string{IsDefaultClassAnnotation: "true"}},
+		Provisioner:       core.Provisioner,
+		ReclaimPolicy:     ptr.To(corev1.PersistentVolumeReclaimDelete),
+		VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
+	}
+}
+
+// IsDefaultClass reports whether the class is that of claims that name none.
+func IsDefaultClass(c *storagev1.StorageClass) bool {
+	return c.Annotations[IsDefaultClassAnnotation] == "true" || c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
+}
+
 // Class describes StorageClasses.
-func Class() kinds.Resource {
+func Class(o pod.Options) kinds.Resource {
 	return kinds.Resource{
 		Version:       storagev1.SchemeGroupVersion,
 		Kind:          "StorageClass",
@@ -21,10 +48,54 @@ func Class() kinds.Resource {
 		ClusterScoped: true,
 		New:           func() runtime.Object { return &storagev1.StorageClass{} },
 		NewList:       func() runtime.Object { return &storagev1.StorageClassList{} },
-		Columns:       []metav1.TableColumnDefinition{kinds.NameColumn, kinds.AgeColumn},
-		Row: func(obj runtime.Object, now time.Time) []any {
+
+		Default: func(obj runtime.Object) {
 			c := obj.(*storagev1.StorageClass)
-			return []any{c.Name, kinds.Age(c.CreationTimestamp, now)}
+			c.ReclaimPolicy = cmpOr(c.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
+			c.VolumeBindingMode = cmpOr(c.VolumeBindingMode, storagev1.VolumeBindingImmediate)
 		},
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validateClass(obj.(*storagev1.StorageClass))
+		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnOfClass(obj.(*storagev1.StorageClass), o)
+		},
+		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			return validateClassUpdate(obj.(*storagev1.StorageClass), old.(*storagev1.StorageClass))
+		},
+		Columns: classColumns,
+		Row:     classRow,
+	}
+}
+
+func warnOfClass(c *storagev1.StorageClass, o pod.Options) []string {
+	if o.Node == nil || c.Provisioner == core.Provisioner || slices.Contains(o.LocalStorageClasses, c.Name) || slices.Contains(o.LocalStorageClasses, "*") {
+		return nil
+	}
+	return []string{fmt.Sprintf("provisioner: %s does not run here, so claims of this class wait for volumes that somebody makes for them: "+
+		"start the server with --local-storage-classes %s to have directories of this machine provisioned for them", c.Provisioner, c.Name)}
+}
+
+var (
+	classDoc     = storagev1.StorageClass{}.SwaggerDoc()
+	classColumns = []metav1.TableColumnDefinition{
+		kinds.NameColumn,
+		column("Provisioner", classDoc["provisioner"]),
+		column("ReclaimPolicy", classDoc["reclaimPolicy"]),
+		column("VolumeBindingMode", classDoc["volumeBindingMode"]),
+		column("AllowVolumeExpansion", classDoc["allowVolumeExpansion"]),
+		kinds.AgeColumn,
+	}
+)
+
+func classRow(obj runtime.Object, now time.Time) []any {
+	c := obj.(*storagev1.StorageClass)
+	name := c.Name
+	if IsDefaultClass(c) {
+		name += " (default)"
+	}
+	return []any{
+		name, c.Provisioner, string(ptr.Deref(c.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)), orUnset(c.VolumeBindingMode),
+		strconv.FormatBool(ptr.Deref(c.AllowVolumeExpansion, false)), kinds.Age(c.CreationTimestamp, now),
 	}
 }

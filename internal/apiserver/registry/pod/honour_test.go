@@ -128,7 +128,11 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"a message elsewhere needs a mount":        {edit: inContainer(func(c *corev1.Container) { c.TerminationMessagePath = "/tmp/last" }), node: unable, warned: []string{c0 + "terminationMessagePath"}},
 		"an empty folder is made":                  {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory"}}), node: registrytest.Able},
 		"no volume without mounts":                 {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), node: unable, refused: []string{c0 + "volumeMounts[0].mountPath"}},
-		"a claim of a persistent volume":           {edit: withVolume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "x"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].persistentVolumeClaim"}},
+		"a claim of a persistent volume":           {edit: withVolume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "x"}}), node: registrytest.Able},
+		"a network volume":                         {edit: withVolume(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/p"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].nfs"}},
+		"a claim of its own":                       {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{}), node: registrytest.Able},
+		"a block device of its own":                {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{VolumeMode: ptr.To(corev1.PersistentVolumeBlock)}), node: registrytest.Able, refused: []string{"spec.volumes[0].ephemeral.volumeClaimTemplate.spec.volumeMode"}},
+		"a claim of its own that is filled":        {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{DataSource: &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "other"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].ephemeral.volumeClaimTemplate.spec.dataSource"}},
 		"a network file system":                    {edit: withVolume(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{}}), node: registrytest.Able, refused: []string{"spec.volumes[0].nfs"}},
 		"huge pages as a folder":                   {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "HugePages"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].emptyDir.medium"}},
 		"a host path that starts nowhere":          {edit: withVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "srv"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].hostPath.path"}},
@@ -205,6 +209,11 @@ func TestDeviceInTemplateIsRefused(t *testing.T) {
 	if len(errs) != 1 || errs[0].Field != "spec.containers[0].resources.limits[nvidia.com/gpu]" {
 		t.Errorf("refused %v, want the limit", errs)
 	}
+}
+
+func withEphemeral(s corev1.PersistentVolumeClaimSpec) podEdit {
+	template := &corev1.PersistentVolumeClaimTemplate{Spec: s}
+	return withVolume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: template}})
 }
 
 func withProjection(sources ...corev1.VolumeProjection) podEdit {

@@ -15,11 +15,18 @@ import (
 )
 
 // nodeVolumes are the kinds of volumes that the node supports, by the names of their fields.
-var nodeVolumes = []string{"emptyDir", "hostPath", "configMap", "secret", "downwardAPI", "projected"}
+var nodeVolumes = []string{"emptyDir", "hostPath", "configMap", "secret", "downwardAPI", "projected", "persistentVolumeClaim", "ephemeral"}
 
 const (
 	noOwners = "files of volumes belong to the pod's user or group, not to one each: remove it"
 	noTokens = "pods get no service account token here: remove it"
+
+	// NoBlockDevices and NoDataSources are why claims are refused.
+	NoBlockDevices = "block devices are not offered to pods: use Filesystem"
+	NoDataSources  = "volumes are not filled with data here: remove it, and copy the data in a Job"
+	// MountItYourself is why volumes of the network and of clouds are refused.
+	MountItYourself = "this node mounts only directories of this machine: mount it on the machine, and use a hostPath, or a claim that " +
+		"stint run --claim NAME=DIRECTORY makes"
 )
 
 // volumeRules are the rules for volumes of the supported kinds.
@@ -34,6 +41,14 @@ var volumeRules = []rule[*corev1.Volume]{
 	}, measuring, warn, notMeasured},
 	{"emptyDir.mode", func(v *corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.Mode != nil }, nil, refuse,
 		"is not supported by this node: change the directory's mode in the command"},
+	{"ephemeral.volumeClaimTemplate.spec.volumeMode", func(v *corev1.Volume) bool {
+		s := templateOf(v)
+		return s != nil && ptr.Deref(s.VolumeMode, "") == corev1.PersistentVolumeBlock
+	}, nil, refuse, NoBlockDevices},
+	{"ephemeral.volumeClaimTemplate.spec.dataSource", func(v *corev1.Volume) bool {
+		s := templateOf(v)
+		return s != nil && (s.DataSource != nil || s.DataSourceRef != nil)
+	}, nil, refuse, NoDataSources},
 	{"projected.defaultUser", func(v *corev1.Volume) bool { return v.Projected != nil && v.Projected.DefaultUser != nil }, nil, refuse, noOwners},
 }
 
@@ -61,7 +76,7 @@ var mountRules = []rule[*corev1.VolumeMount]{
 func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
 	for _, kind := range volumeKinds(&v.VolumeSource) {
 		if !slices.Contains(nodeVolumes, kind) {
-			return []finding{{p.Child(kind), refuse, "this node does not support such volumes: use one of " + strings.Join(nodeVolumes, ", ")}}
+			return []finding{{p.Child(kind), refuse, whyNot(kind)}}
 		}
 	}
 	found := applyRules(volumeRules, v, node, p)
@@ -72,6 +87,22 @@ func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
 		}
 	}
 	return append(found, checkFileOwners(v, p)...)
+}
+
+// whyNot returns the reason and remedy for a kind of volume that the node does not support.
+func whyNot(kind string) string {
+	if kind == "image" || kind == "gitRepo" {
+		return "this node does not support such volumes: use one of " + strings.Join(nodeVolumes, ", ")
+	}
+	return MountItYourself
+}
+
+// templateOf returns the spec of the claim for an ephemeral volume, or nil.
+func templateOf(v *corev1.Volume) *corev1.PersistentVolumeClaimSpec {
+	if v.Ephemeral == nil || v.Ephemeral.VolumeClaimTemplate == nil {
+		return nil
+	}
+	return &v.Ephemeral.VolumeClaimTemplate.Spec
 }
 
 // checkFileOwners refuses owners of single files.

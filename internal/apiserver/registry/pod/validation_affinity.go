@@ -33,19 +33,28 @@ func validateAffinity(a *corev1.Affinity, p *field.Path) field.ErrorList {
 func validateNodeAffinity(a *corev1.NodeAffinity, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if s := a.RequiredDuringSchedulingIgnoredDuringExecution; s != nil {
-		at := p.Child(required, "nodeSelectorTerms")
-		if len(s.NodeSelectorTerms) == 0 {
-			errs = append(errs, field.Required(at, "must have at least one node selector term"))
-		}
+		errs = append(errs, ValidateNodeSelector(s, p.Child(required))...)
 		for i := range s.NodeSelectorTerms {
-			errs = append(errs, validateNodeTerm(&s.NodeSelectorTerms[i], at.Index(i))...)
-			errs = append(errs, validateNodeLabels(&s.NodeSelectorTerms[i], at.Index(i))...)
+			errs = append(errs, validateNodeLabels(&s.NodeSelectorTerms[i], p.Child(required, "nodeSelectorTerms").Index(i))...)
 		}
 	}
 	for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
 		term, at := &a.PreferredDuringSchedulingIgnoredDuringExecution[i], p.Child(preferred).Index(i)
 		errs = append(errs, validateWeight(term.Weight, at.Child("weight"))...)
 		errs = append(errs, validateNodeTerm(&term.Preference, at.Child("preference"))...)
+	}
+	return errs
+}
+
+// ValidateNodeSelector validates the terms of a node selector.
+func ValidateNodeSelector(s *corev1.NodeSelector, p *field.Path) field.ErrorList {
+	p = p.Child("nodeSelectorTerms")
+	if len(s.NodeSelectorTerms) == 0 {
+		return field.ErrorList{field.Required(p, "must have at least one node selector term")}
+	}
+	var errs field.ErrorList
+	for i := range s.NodeSelectorTerms {
+		errs = append(errs, validateNodeTerm(&s.NodeSelectorTerms[i], p.Index(i))...)
 	}
 	return errs
 }

@@ -18,7 +18,7 @@ func validateEphemeral(v *corev1.EphemeralVolumeSource, p *field.Path) field.Err
 		return field.ErrorList{field.Required(p, "must be set")}
 	}
 	errs := validateClaimMeta(&v.VolumeClaimTemplate.ObjectMeta, p.Child("metadata"))
-	return append(errs, validateClaimSpec(&v.VolumeClaimTemplate.Spec, p.Child("spec"))...)
+	return append(errs, ValidateClaimSpec(&v.VolumeClaimTemplate.Spec, p.Child("spec"))...)
 }
 
 // validateClaimMeta allows only labels and annotations, because the rest of the claim's metadata depends on the pod.
@@ -39,8 +39,9 @@ func validateClaimMeta(m *metav1.ObjectMeta, p *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateClaimSpec(s *corev1.PersistentVolumeClaimSpec, p *field.Path) field.ErrorList {
-	errs := validateAccessModes(s.AccessModes, p.Child("accessModes"))
+// ValidateClaimSpec validates the spec of a claim, or of the template of one.
+func ValidateClaimSpec(s *corev1.PersistentVolumeClaimSpec, p *field.Path) field.ErrorList {
+	errs := ValidateAccessModes(s.AccessModes, p.Child("accessModes"))
 	errs = append(errs, validateSelector(s.Selector, p.Child("selector"))...)
 	storage, at := s.Resources.Requests[corev1.ResourceStorage], p.Child("resources", "requests").Key(string(corev1.ResourceStorage))
 	if _, set := s.Resources.Requests[corev1.ResourceStorage]; !set {
@@ -62,7 +63,8 @@ func validateClaimSpec(s *corev1.PersistentVolumeClaimSpec, p *field.Path) field
 	return append(errs, validateDataSources(s, p)...)
 }
 
-func validateAccessModes(modes []corev1.PersistentVolumeAccessMode, p *field.Path) field.ErrorList {
+// ValidateAccessModes validates the access modes of a claim or volume.
+func ValidateAccessModes(modes []corev1.PersistentVolumeAccessMode, p *field.Path) field.ErrorList {
 	if len(modes) == 0 {
 		return field.ErrorList{field.Required(p, "at least 1 access mode is required")}
 	}

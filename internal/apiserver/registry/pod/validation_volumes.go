@@ -15,7 +15,7 @@ func validateVolumes(volumes []corev1.Volume, p *field.Path) (map[string]*corev1
 	byName := make(map[string]*corev1.Volume, len(volumes))
 	for i := range volumes {
 		v, at := &volumes[i], p.Index(i)
-		errs = append(errs, validateVolumeSource(&v.VolumeSource, at)...)
+		errs = append(errs, ValidateVolumeSource(&v.VolumeSource, at)...)
 		errs = append(errs, check.Label(v.Name, at.Child("name"))...)
 		if _, taken := byName[v.Name]; taken {
 			errs = append(errs, field.Duplicate(at.Child("name"), v.Name))
@@ -43,8 +43,8 @@ func source[T any](name string, get func(*corev1.VolumeSource) *T, validate func
 	}}
 }
 
-// validateVolumeSource validates the first source that is set, and requires that no other one is set.
-func validateVolumeSource(s *corev1.VolumeSource, p *field.Path) field.ErrorList {
+// ValidateVolumeSource validates the first source that is set, and requires that no other one is set.
+func ValidateVolumeSource(s *corev1.VolumeSource, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	found := false
 	for _, kind := range volumeSources {

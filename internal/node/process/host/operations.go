@@ -67,14 +67,17 @@ func (h *Host) removePod(uid types.UID, dir string) error {
 	for _, e := range left {
 		<-e.ended
 	}
-	if err := h.sandbox.RemovePod(uid); err != nil || h.config.Outside == nil || dir == "" {
+	if err := h.sandbox.RemovePod(uid); err != nil || dir == "" {
 		return err
 	}
-	return removeDir(dir)
+	return h.removeVolume(dir)
 }
 
-// removeDir removes files whose owners are users of this user namespace only.
-func removeDir(path string) error {
+// removeVolume removes files whose owners are users of this user namespace only. The control plane can remove the others.
+func (h *Host) removeVolume(path string) error {
+	if h.config.Outside == nil {
+		return nil
+	}
 	parent, err := beneath.Open(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -157,8 +157,10 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 		err = h.forget(r.IDs)
 	case wire.OpRemovePod:
 		err = h.removePod(r.PodUID, r.Dir)
+	case wire.OpRemoveVolume:
+		err = h.removeVolume(r.Dir)
 	case wire.OpShare:
-		err = beneath.SetGroup(r.Dir, r.Group)
+		err = beneath.ShareAt(r.Dir, r.Share)
 	case wire.OpMeasure:
 		reply.Usage, err = h.measure(r.IDs, r.Dirs)
 	default:

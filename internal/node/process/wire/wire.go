@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -65,13 +66,14 @@ type Op string
 
 // The operations are the methods of runtime.Runtime.
 const (
-	OpStart     Op = "start"
-	OpStop      Op = "stop"
-	OpList      Op = "list"
-	OpForget    Op = "forget"
-	OpRemovePod Op = "removePod"
-	OpShare     Op = "shareVolume"
-	OpMeasure   Op = "measure"
+	OpStart        Op = "start"
+	OpStop         Op = "stop"
+	OpList         Op = "list"
+	OpForget       Op = "forget"
+	OpRemovePod    Op = "removePod"
+	OpRemoveVolume Op = "removeVolume"
+	OpShare        Op = "share"
+	OpMeasure      Op = "measure"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
@@ -82,9 +84,10 @@ type Request struct {
 	IDs       []runtime.ID
 	Grace     time.Duration
 	PodUID    types.UID
-	// Dir is the directory of the pod's volumes (OpRemovePod), or one in a volume that is given to Group (OpShare).
+	// Dir is the directory of the pod's volumes (OpRemovePod), of a volume (OpRemoveVolume), or one in a volume that is
+	// shared (OpShare).
 	Dir   string
-	Group uint32
+	Share beneath.Share
 	// Dirs are the directories to measure (OpMeasure).
 	Dirs []string
 }

@@ -1,0 +1,2 @@
+// Package persistentvolume has the rules of PersistentVolumes, PersistentVolumeClaims and StorageClasses.
+package persistentvolume
