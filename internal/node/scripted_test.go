@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,6 +193,10 @@ func (r *scripted) Measure(_ context.Context, ids []runtime.ID, dirs []string) (
 		usage.Roots = append(usage.Roots, r.roots[id.Container])
 	}
 	return usage, nil
+}
+
+func (r *scripted) Exec(context.Context, runtime.ID, runtime.Command, runtime.Streams) (int32, error) {
+	return 0, errors.New("a scripted container runs no commands")
 }
 
 // writes sets how many bytes all containers of that name have written.

@@ -26,7 +26,7 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 		}
 		link, err := connect(limited, dir, l.config.Dir, l.preferredProgram())
 		if err == nil {
-			link.child = l.startedHost(link)
+			link.runDir, link.child = dir, l.startedHost(link)
 			return link, nil
 		}
 		if errors.As(err, &refused) && refused.stays {

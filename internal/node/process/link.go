@@ -19,6 +19,8 @@ type link struct {
 	conn *wire.Conn
 	out  *wire.Queue[wire.Request]
 	info runtime.Info
+	// runDir is where the host has its socket.
+	runDir string
 	// child is the host's process id if this process has started it, or else 0.
 	child int
 	// hostLifetime is that of the host, which need not be a child of this process.

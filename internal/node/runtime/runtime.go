@@ -212,6 +212,8 @@ type Info struct {
 	CanShareVolumes bool
 	// CanMeasure: whether Measure can be asked for.
 	CanMeasure bool
+	// CanExec: whether Exec can be asked for.
+	CanExec bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.
 	ImageIDs      uint32
@@ -266,6 +268,11 @@ type Runtime interface {
 	// are not there take nothing.
 	Measure(ctx context.Context, ids []ID, dirs []string) (Usage, error)
 
+	// Exec runs a command beside the main process of a running attempt: with its user, its environment, its limits and its
+	// view of the machine. It returns the exit code when the command has ended and all that it has printed is written.
+	// A command that cannot be started prints why and ends with ExitCannotRun or ExitNotFound.
+	// The command ends with the container, with ctx, with this process, and when it cannot write to the streams.
+	Exec(ctx context.Context, id ID, command Command, streams Streams) (exitCode int32, err error)
 	// Close disconnects. Containers run on.
 	Close() error
 }

@@ -38,6 +38,10 @@ func (h *Host) serveConn(conn *wire.Conn) {
 	if conn.Receive(&hello) != nil {
 		return
 	}
+	if hello.Exec != nil {
+		h.serveExec(conn, hello)
+		return
+	}
 	s, welcome := h.admit(conn, hello)
 	if conn.Send(welcome) != nil || s == nil {
 		h.leave(s)

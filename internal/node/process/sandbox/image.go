@@ -117,6 +117,7 @@ func (l *launch) forkInRoot(t *thread) error {
 		return err
 	}
 	env := l.imageEnvironment()
+	l.env = env
 	dir := cmp.Or(c.WorkingDir, "/")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return startErrorf("working directory: %v", err)

@@ -19,6 +19,7 @@ import (
 const (
 	stepMountProc  = "mount /proc"
 	stepRunProgram = "run the program"
+	stepEnterDir   = "enter the working directory"
 )
 
 // childFacts are properties of this machine on which the steps of a child depend.
@@ -107,8 +108,9 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	if l.users != nil {
 		c.enterUsers(l.users)
 	}
+	c.CloseFrom(firstOther)
 	c.becomeUser()
-	c.Do("enter the working directory "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
+	c.Do(stepEnterDir+" "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
 	if l.container.NoNewPrivileges {
 		c.filter()
 	}
@@ -118,8 +120,12 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 
 // execute runs the container's program.
 func (c *child) execute(path string, env []string) {
+	c.unblockSignals()
+	c.Run(stepRunProgram, []string{path}, c.container.Command, env)
+}
+
+func (c *child) unblockSignals() {
 	c.Do("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
-	c.Do(stepRunProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
 }
 
 // signalSetSize is the size of a set of signals for the kernel.
@@ -187,6 +193,10 @@ func readOnlyUnless(writable bool) uintptr {
 func (c *child) mountAt(path, kind string, flags uintptr) {
 	c.Do("mount "+path, unix.SYS_MOUNT, c.String(kind), c.String(path), c.String(kind), flags)
 }
+
+// firstOther is the first descriptor after the standard streams. Those from here on are the host process's. They are closed
+// before the working directory is entered, because its path may be /proc/self/fd/N.
+const firstOther = 3
 
 // setStreams sets the standard streams and the umask.
 func (c *child) setStreams(spec childSpec) {

@@ -27,6 +27,7 @@ type launch struct {
 	missing   []runtime.MissingMountPoint
 	child     *stage.Child
 	path      string // of the program
+	env       []string
 	// root is the root file system of a container from an image, users the user namespace that it must enter, if any.
 	root    *rootfs.Root
 	users   *os.File
@@ -178,6 +179,7 @@ func (l *launch) fork(t *thread) (*Process, error) {
 		messagePath = l.slot.message.path
 	}
 	env := l.sandbox.environment(l.container, messagePath)
+	l.env = env
 	dir, err := workingDir(l.container.WorkingDir)
 	if err != nil {
 		return nil, err

@@ -32,9 +32,13 @@ type Process struct {
 	root    *rootfs.Root
 	legacy  *legacyCgroups
 	limits  limits
-	pidfd   *os.File
-	raw     syscall.RawConn
-	status  syscall.WaitStatus
+	// pidfd is the file of the descriptor fd, which stays non-blocking as long as it is not asked for it.
+	pidfd    *os.File
+	fd       int
+	raw      syscall.RawConn
+	status   syscall.WaitStatus
+	join     joining
+	commands commands
 	// stopSignal is what Terminate sends.
 	stopSignal syscall.Signal
 }
@@ -65,6 +69,8 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 
 		sandbox: l.sandbox, id: l.container.ID, slot: l.slot, root: l.root, legacy: l.legacy, limits: l.limits,
 		pidfd:      os.NewFile(uintptr(pidfd), "pidfd"),
+		fd:         pidfd,
+		join:       l.joining(),
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
 	}
 	var err error
@@ -133,6 +139,7 @@ func (p *Process) KillTree() error {
 	}
 	// Processes that have moved to another cgroup are not in the leaf.
 	err = errors.Join(err, p.signal(unix.SIGKILL))
+	p.commands.kill()
 	p.killLeftovers()
 	return err
 }
@@ -146,6 +153,7 @@ func (p *Process) killLeftovers() bool {
 
 // EndTree kills the processes that are left when the main process has ended. It returns false if one did not end in time.
 func (p *Process) EndTree() bool {
+	p.commands.end()
 	pause := killWait{limit: killTimeout}
 	for killed := false; p.slot.leaf.populated(); killed = true {
 		// For an instant the cgroup may still count the process that was just reaped, so the first pass only waits.

@@ -184,6 +184,7 @@ func (b *Sandbox) describe() runtime.Info {
 	info.WhyNoMount = b.views.why
 	info.CanSetHostname = b.views.canRename
 	info.CanMeasure = true // Hosts of older versions do not set it.
+	info.CanExec = b.staged
 	info.CanSetUser = b.config.Outside == nil && isRoot()
 	info.ImageIDs, info.WhyOneImageID = b.config.IDs, b.config.WhyOneID
 	return info

@@ -30,7 +30,8 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 		c.user = *u
 		c.setIDs()
 	}
-	c.Do("enter the working directory "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
+	c.CloseFrom(firstOther)
+	c.Do(stepEnterDir+" "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
 	c.limitFiles(l.sandbox.fileLimit)
 	c.execute(path, attr.Env)
 	l.path = path
@@ -68,12 +69,13 @@ func (l *launch) dropChild() {
 	unix.Close(l.child.PIDFD)
 }
 
-// canStage reports whether this kernel has the calls that package stage makes (Linux 5.7), and no filter refuses them.
+// canStage reports whether this kernel has the calls that package stage makes (Linux 5.9), and no filter refuses them.
 func canStage() bool {
 	if !stage.Supported {
 		return false
 	}
 	p := &stage.Program{}
+	p.CloseFrom(firstOther)
 	p.Do("end", unix.SYS_EXIT_GROUP, 0)
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -27,6 +28,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(call{})-callSize]
 type Program struct {
 	calls    []call
 	purposes []string
+	// closes are the indexes of the calls that close descriptors.
+	closes []int
 	// keep holds what the arguments point to, because the garbage collector does not see them.
 	keep []any
 }
@@ -43,6 +46,37 @@ func (p *Program) Do(what string, number uintptr, args ...uintptr) {
 func (p *Program) Try(number uintptr, args ...uintptr) {
 	p.Do("", number, args...)
 	p.calls[len(p.calls)-1].mayFail = 1
+}
+
+// Run executes the first of these files that is a program. What is its purpose for error texts. The error of all is that of
+// the first file that exists.
+func (p *Program) Run(what string, paths, command, env []string) {
+	args, variables := p.Strings(command), p.Strings(env)
+	for _, path := range paths {
+		p.Do(what, unix.SYS_EXECVE, p.String(path), args, variables)
+		p.calls[len(p.calls)-1].mayFail = 1
+	}
+	p.calls[len(p.calls)-1].mayFail = 0
+}
+
+// CloseFrom closes all descriptors from first on, except one of an empty pipe.
+func (p *Program) CloseFrom(first int) {
+	p.closes = append(p.closes, len(p.calls), len(p.calls)+1)
+	for range 2 {
+		p.Do("close the descriptors of the host process", unix.SYS_CLOSE_RANGE, uintptr(first), math.MaxUint32, 0)
+	}
+}
+
+// spare keeps fd from being closed by CloseFrom.
+func (p *Program) spare(fd int) {
+	for i, at := range p.closes {
+		args := &p.calls[at].args
+		if below := i%2 == 0; below && uintptr(fd) > args[0] {
+			args[1] = uintptr(fd - 1)
+			continue
+		}
+		args[0] = max(args[0], uintptr(fd+1))
+	}
 }
 
 // Bytes returns an argument that points to a copy of b.
@@ -101,8 +135,19 @@ func (e *Error) Unwrap() error { return e.Errno }
 func (p *Program) failure() error {
 	for i := range p.calls {
 		if c := &p.calls[i]; c.errno != 0 && c.mayFail == 0 {
-			return &Error{What: p.purposes[i], Errno: unix.Errno(c.errno)}
+			return &Error{What: p.purposes[i], Errno: p.reason(i)}
 		}
 	}
 	return nil
+}
+
+// reason returns the error of the call at index, or that of the first call of the same purpose that found a file.
+func (p *Program) reason(index int) unix.Errno {
+	for i, c := range p.calls[:index] {
+		errno := unix.Errno(c.errno)
+		if p.purposes[i] == p.purposes[index] && errno != 0 && errno != unix.ENOENT && errno != unix.ENOTDIR {
+			return errno
+		}
+	}
+	return unix.Errno(p.calls[index].errno)
 }

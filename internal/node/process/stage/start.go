@@ -54,6 +54,7 @@ func Start(p *Program, own Namespaces, cgroup int) (*Child, error) {
 		return nil, err
 	}
 	defer unix.Close(ends[1])
+	p.spare(ends[1])
 	c := &Child{program: p, pidfd: new(int32), done: os.NewFile(uintptr(ends[0]), "stage")}
 	c.clone = &cloneArgs{
 		// No signal handler of this program may run in the child, which shares its memory.

@@ -81,6 +81,43 @@ func TestAFailedCallIsNamed(t *testing.T) {
 	}
 }
 
+func TestTheFirstProgramRuns(t *testing.T) {
+	run := func(paths ...string) error {
+		p := &stage.Program{}
+		p.Run("run a program", paths, []string{"true"}, nil)
+		_, err := onThread(t, p, 0)
+		return err
+	}
+	if err := run("/no/true", "/etc/passwd", "/bin/true", "/bin/no"); err != nil {
+		t.Error(err)
+	}
+	if err := run("/no/true", "/etc/passwd", "/no/true"); !errors.Is(err, unix.EACCES) {
+		t.Errorf("a file that may not be executed: %v", err)
+	}
+	if err := run("/no/true", "/etc/passwd/true"); !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.ENOENT) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestDescriptorsAreClosed(t *testing.T) {
+	fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	p := &stage.Program{}
+	p.CloseFrom(3)
+	p.Do("enter a closed directory", unix.SYS_FCHDIR, uintptr(fd))
+	if _, err := onThread(t, execute(p, "/bin/true"), 0); err == nil || err.Error() != "cannot enter a closed directory: bad file descriptor" {
+		t.Errorf("Wait() = %v", err)
+	}
+	p = &stage.Program{}
+	p.CloseFrom(3)
+	if _, err := onThread(t, execute(p, "/bin/nothing"), 0); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("Wait() = %v", err)
+	}
+}
+
 // The child of a list without an execve must exit, not return into this program.
 func TestAListWithoutAProgramEnds(t *testing.T) {
 	p := &stage.Program{}

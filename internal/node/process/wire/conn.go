@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -47,6 +48,46 @@ func (c *Conn) Encode(v any) error { return c.enc.Encode(v) }
 
 // Flush sends the buffer.
 func (c *Conn) Flush() error { return c.out.Flush() }
+
+// maxFiles is how many descriptors are sent at most.
+const maxFiles = 3
+
+// SendFiles sends descriptors, which may be none.
+func (c *Conn) SendFiles(fds []int) error {
+	_, _, err := c.socket.WriteMsgUnix([]byte{0}, unix.UnixRights(fds...), nil)
+	return err
+}
+
+// ReceiveFiles receives descriptors, which it makes non-blocking. Nothing else may have been received before.
+func (c *Conn) ReceiveFiles() ([]*os.File, error) {
+	var first [1]byte
+	rights := make([]byte, unix.CmsgSpace(4*maxFiles))
+	_, n, _, _, err := c.socket.ReadMsgUnix(first[:], rights)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:n])
+	if err != nil {
+		return nil, err
+	}
+	var files []*os.File
+	for i := range messages {
+		fds, err := unix.ParseUnixRights(&messages[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, fd := range fds {
+			if err := unix.SetNonblock(fd, true); err != nil {
+				return nil, err
+			}
+			files = append(files, os.NewFile(uintptr(fd), "stream"))
+		}
+	}
+	if first[0] != 0 {
+		return nil, errors.New("the host process sends no descriptors: it is of another version")
+	}
+	return files, nil
+}
 
 // Close ends the connection.
 func (c *Conn) Close() error { return c.socket.Close() }

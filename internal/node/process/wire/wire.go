@@ -8,6 +8,14 @@
 //	  Request{Seq, Op, …}    ─────────►
 //	                         ◄─────────   Batch{Replies, Events}
 //
+// A command that is run in a container has a connection of its own. The streams pass by their descriptors, so however
+// slowly they are read, nothing else waits. The command ends when the control plane hangs up.
+//
+//	control plane                         host
+//	  Hello{…, Exec}         ─────────►
+//	                         ◄─────────   descriptors of the streams
+//	                         ◄─────────   Exit{Code}
+//
 // Gob ignores fields that one side does not know, so a newer control plane can talk to an older host as long as
 // Protocol is the same. A change that needs more than that increases Protocol.
 package wire
@@ -33,6 +41,25 @@ type Hello struct {
 	Dir string
 	// Replace asks the host to end if it is idle, so that another one can replace it.
 	Replace bool
+	// Exec has a command run in a container.
+	Exec *Exec
+}
+
+// Exec asks for a command. The host sends the write end of its standard input and the read ends of its output and error
+// output; or the one descriptor of its terminal; or none if it could not be started.
+type Exec struct {
+	ID   runtime.ID
+	Args []string
+	TTY  bool
+}
+
+// Exit is how the command ended.
+type Exit struct {
+	Code int32
+	// StartError is why it could not be started, if Code says so.
+	StartError string
+	// Err is why the host could not try.
+	Err string
 }
 
 // Welcome is the answer to Hello.
