@@ -36,12 +36,6 @@ func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Stat
 }
 
 func fallsBackToLogs(api *corev1.Pod, container string) bool {
-	for _, list := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
-		for i := range list {
-			if list[i].Name == container {
-				return list[i].TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError
-			}
-		}
-	}
-	return false
+	c := containerOf(api, container)
+	return c != nil && c.TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError
 }

@@ -50,6 +50,9 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 	}
 	w.events.recordReadOnly(p, api, status)
 	p.addRuntimeStatus(status)
+	if status.State == runtime.Running {
+		w.postStart(ctx, p, c.ID, s.Container)
+	}
 }
 
 func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) containers.Start {

@@ -36,8 +36,10 @@ func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Star
 	if c.Command, err = image.Command(vars.ExpandAll(spec.Command), vars.ExpandAll(spec.Args)); err != nil {
 		return err
 	}
-	if c.StopSignal, err = image.StopSignal(); err != nil {
-		return err
+	if c.StopSignal == 0 {
+		if c.StopSignal, err = image.StopSignal(); err != nil {
+			return err
+		}
 	}
 	c.Env = image.Environ(vars.Pairs())
 	if !slices.ContainsFunc(c.Env, func(pair string) bool { return strings.HasPrefix(pair, "HOME=") }) {

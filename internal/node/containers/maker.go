@@ -93,11 +93,21 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		MemoryLimitBytes:       s.Spec.Resources.Limits.Memory().Value(),
 		CPUMilliRequest:        s.Spec.Resources.Requests.Cpu().MilliValue(),
 		NoNewPrivileges:        noNewPrivileges(s.Spec),
+		StopSignal:             stopSignal(s.Spec),
 	}
 	if m.isolation.Of(runtime.HandlerOf(s.Pod)).CanSetHostname {
 		c.Hostname = hostname(s.Pod)
 	}
 	return c
+}
+
+// stopSignal returns the signal that the container's spec names; 0 if it names none.
+func stopSignal(c *corev1.Container) int32 {
+	if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
+		return 0
+	}
+	n, _ := runtime.SignalNumber(string(*c.Lifecycle.StopSignal))
+	return n
 }
 
 // processContainer sets the user, command and environment of a container that runs a program of this machine.

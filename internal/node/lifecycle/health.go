@@ -23,8 +23,12 @@ func (c container) ready() bool {
 	return c.started() && c.Probes.Ready()
 }
 
-func (c container) hasPostStart() bool { return c.spec.Lifecycle != nil && c.spec.Lifecycle.PostStart != nil }
-func (c container) hasPreStop() bool   { return c.spec.Lifecycle != nil && c.spec.Lifecycle.PreStop != nil }
+func (c container) hasPostStart() bool {
+	return c.spec.Lifecycle != nil && c.spec.Lifecycle.PostStart != nil
+}
+func (c container) hasPreStop() bool {
+	return c.spec.Lifecycle != nil && c.spec.Lifecycle.PreStop != nil
+}
 
 // stopUnhealthy stops the containers whose liveness or startup probe, or postStart hook, has failed.
 func (p *plan) stopUnhealthy() {

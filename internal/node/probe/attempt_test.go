@@ -139,7 +139,7 @@ func TestTimes(t *testing.T) {
 		"the startup probe fails": {
 			container: corev1.Container{StartupProbe: with(every(3), func(p *corev1.Probe) { p.FailureThreshold = 2 }), LivenessProbe: every(1)},
 			script:    map[probe.Kind]string{probe.Startup: "f", probe.Liveness: "s"}, until: 20,
-			want:      []string{"started false, ready false", "3s startup", "6s startup", "6.5s Startup failed"},
+			want: []string{"started false, ready false", "3s startup", "6s startup", "6.5s Startup failed"},
 		},
 		"a probe that could not run does not count": {
 			container: corev1.Container{LivenessProbe: with(every(1), func(p *corev1.Probe) { p.FailureThreshold = 2 })},

@@ -13,7 +13,7 @@ import (
 func (p *Prober) Hook(ctx context.Context, c Container, h *corev1.LifecycleHandler) error {
 	switch {
 	case h.Exec != nil:
-		code, _, err := p.exec(ctx, c.ID, h.Exec.Command)
+		code, _, err := p.run(ctx, c, h.Exec.Command)
 		if err == nil && code != 0 {
 			err = fmt.Errorf("command %q exited with %d", h.Exec.Command, code)
 		}

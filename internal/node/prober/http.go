@@ -15,11 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/probe"
 )
 
-const (
-	maxRedirects = 10
-	// maxBody is how much of an answer is read.
-	maxBody = 10 << 10
-)
+const maxRedirects = 10
 
 // newTransport returns a transport without what would make one probe depend on another: connections, proxies and
 // certificates. Servers in pods have certificates of their own making.
@@ -56,7 +52,7 @@ func (p *Prober) httpGet(ctx context.Context, c Container, g *corev1.HTTPGetActi
 		return failed("%v", err), nil
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxOutput))
 	switch status := answer.StatusCode; {
 	case err != nil:
 		return failed("%v", err), nil
@@ -122,7 +118,7 @@ func (p *Prober) httpHook(ctx context.Context, c Container, g *corev1.HTTPGetAct
 	if err != nil {
 		return err
 	}
-	_, _ = io.CopyN(io.Discard, answer.Body, maxBody)
+	_, _ = io.CopyN(io.Discard, answer.Body, maxOutput)
 	return answer.Body.Close()
 }
 

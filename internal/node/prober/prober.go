@@ -17,9 +17,8 @@ import (
 // tries is how often a probe that could not be run is tried before it is given up.
 const tries = 3
 
-// Exec runs a command in a container until ctx ends. It returns the command's exit code and the beginning of its output;
-// an error means that the command could not be run, or was cut short by ctx.
-type Exec func(ctx context.Context, id runtime.ID, command []string) (code int32, output []byte, err error)
+// Exec runs a command in a container, as runtime.Runtime does.
+type Exec func(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (exitCode int32, err error)
 
 // Prober runs probes and hooks.
 type Prober struct {
@@ -106,7 +105,7 @@ func expand(command []string, vars []corev1.EnvVar) []string {
 
 // command runs a command as a probe: it succeeds with the exit code 0.
 func (p *Prober) command(ctx context.Context, c Container, command []string, timeout time.Duration) (Outcome, error) {
-	code, output, err := p.exec(ctx, c.ID, command)
+	code, output, err := p.run(ctx, c, command)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return failed("command timed out: %q timed out after %s", command, timeout), nil
@@ -116,4 +115,11 @@ func (p *Prober) command(ctx context.Context, c Container, command []string, tim
 		return failed("%s", output), nil
 	}
 	return Outcome{Result: probe.Success}, nil
+}
+
+// run runs a command in the container, and returns its exit code and the beginning of what it has printed.
+func (p *Prober) run(ctx context.Context, c Container, command []string) (code int32, output string, err error) {
+	var printed beginning
+	code, err = p.exec(ctx, c.ID, runtime.Command{Args: command}, runtime.Streams{Stdout: &printed, Stderr: &printed})
+	return code, printed.String(), err
 }

@@ -30,8 +30,8 @@ import (
 // podIP is an address of no machine, so that what is found is found at the loopback address.
 const podIP = "192.0.2.1"
 
-func noExec(context.Context, runtime.ID, []string) (int32, []byte, error) {
-	return 0, nil, errors.New("there is no exec")
+func noExec(context.Context, runtime.ID, runtime.Command, runtime.Streams) (int32, error) {
+	return 0, errors.New("there is no exec")
 }
 
 // ask runs a liveness probe with such a handler. It waits as long as tests wait.
@@ -216,18 +216,26 @@ func TestGRPC(t *testing.T) {
 
 func TestCommands(t *testing.T) {
 	runs := 0
-	exec := func(ctx context.Context, _ runtime.ID, command []string) (int32, []byte, error) {
+	exec := func(ctx context.Context, _ runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
 		runs++
-		switch command[0] {
+		switch command.Args[0] {
 		case "say":
-			return 3, []byte(strings.Join(command[1:], " ")), nil
+			fmt.Fprint(streams.Stdout, strings.Join(command.Args[1:], " "))
+			return 3, nil
+		case "shout":
+			for range 3 {
+				if n, err := streams.Stderr.Write(make([]byte, 9<<10)); n != 9<<10 || err != nil {
+					t.Errorf("writing gave %d, %v", n, err)
+				}
+			}
+			return 1, nil
 		case "break":
-			return 0, nil, errors.New("broken")
+			return 0, errors.New("broken")
 		case "hang":
 			<-ctx.Done()
-			return 0, nil, ctx.Err()
+			return 0, ctx.Err()
 		}
-		return 0, []byte("fine"), nil
+		return 0, nil
 	}
 	for command, tc := range map[string]struct {
 		want prober.Outcome
@@ -235,6 +243,7 @@ func TestCommands(t *testing.T) {
 	}{
 		"true":              {prober.Outcome{Result: probe.Success}, 1},
 		"say $(WORD) $(NO)": {prober.Outcome{Result: probe.Failure, Message: "hello $(NO)"}, 1},
+		"shout":             {prober.Outcome{Result: probe.Failure, Message: string(make([]byte, 10<<10))}, 1},
 		"break":             {prober.Outcome{Result: probe.Unknown, Message: "broken"}, 3},
 		"hang": {prober.Outcome{Result: probe.Failure,
 			Message: fmt.Sprintf(`command timed out: ["hang"] timed out after %s`, await.Limit)}, 1},
@@ -255,8 +264,8 @@ func TestHooks(t *testing.T) {
 		asked = r.UserAgent()
 		w.WriteHeader(http.StatusTeapot)
 	})
-	exec := func(_ context.Context, _ runtime.ID, command []string) (int32, []byte, error) {
-		return int32(len(command)) - 1, nil, nil
+	exec := func(_ context.Context, _ runtime.ID, command runtime.Command, _ runtime.Streams) (int32, error) {
+		return int32(len(command.Args)) - 1, nil
 	}
 	p := prober.New(exec, podIP, "1.2")
 	run := func(h corev1.LifecycleHandler) error {

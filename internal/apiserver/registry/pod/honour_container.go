@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	noProbes = "probes are not run yet: remove it"
-	noHooks  = "life cycle hooks are not run yet: remove it, or do it in the command"
-	noInput  = "a process of a pod has no standard input: remove it"
+	noCommands = "no commands can be run in containers, as the host process is of an older version: start the server again when all pods have ended"
+	noTCPHook  = "a hook cannot use TCP, in no cluster either: use exec, httpGet or sleep"
+	noInput    = "a process of a pod has no standard input: remove it"
 )
 
 // containerRules are the rules for containers and init containers.
@@ -26,17 +26,13 @@ var containerRules = []rule[*corev1.Container]{
 	{"ports", mapsPorts, asContainer, warn,
 		"has no effect: a process listens on the ports of the machine itself"},
 
-	{"livenessProbe", func(c *corev1.Container) bool { return c.LivenessProbe != nil }, nil, refuse, noProbes},
-	{"readinessProbe", func(c *corev1.Container) bool { return c.ReadinessProbe != nil }, nil, refuse, noProbes},
-	{"startupProbe", func(c *corev1.Container) bool { return c.StartupProbe != nil }, nil, refuse, noProbes},
-	{"lifecycle.postStart", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PostStart != nil }, nil, refuse, noHooks},
-	{"lifecycle.preStop", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PreStop != nil }, nil, refuse, noHooks},
-	{"lifecycle.stopSignal", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.StopSignal != nil }, nil, refuse,
-		"containers are stopped with SIGTERM: remove it"},
-	{"lifecycle", func(c *corev1.Container) bool { return c.Lifecycle != nil && *c.Lifecycle == (corev1.Lifecycle{}) }, nil, refuse,
-		"names no hook: remove it"},
-
-	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not supported here: use Restart"},
+	{"livenessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.LivenessProbe) }, runningCommands, refuse, noCommands},
+	{"readinessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.ReadinessProbe) }, runningCommands, refuse, noCommands},
+	{"startupProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.StartupProbe) }, runningCommands, refuse, noCommands},
+	{"lifecycle.postStart.exec", ofHook(postStart, func(h *corev1.LifecycleHandler) bool { return h.Exec != nil }), runningCommands, refuse, noCommands},
+	{"lifecycle.postStart.tcpSocket", ofHook(postStart, func(h *corev1.LifecycleHandler) bool { return h.TCPSocket != nil }), nil, refuse, noTCPHook},
+	{"lifecycle.preStop.exec", ofHook(preStop, func(h *corev1.LifecycleHandler) bool { return h.Exec != nil }), runningCommands, refuse, noCommands},
+	{"lifecycle.preStop.tcpSocket", ofHook(preStop, func(h *corev1.LifecycleHandler) bool { return h.TCPSocket != nil }), nil, refuse, noTCPHook},
 
 	{"stdin", func(c *corev1.Container) bool { return c.Stdin || c.StdinOnce }, nil, refuse, noInput},
 	{"tty", func(c *corev1.Container) bool { return c.TTY }, nil, refuse, "a process of a pod has no terminal: remove it"},
@@ -74,10 +70,15 @@ func mapsPorts(c *corev1.Container) bool {
 	})
 }
 
-func restartsPod(c *corev1.Container) bool {
-	return slices.ContainsFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
-		return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
-	})
+func runsCommand(p *corev1.Probe) bool { return p != nil && p.Exec != nil }
+
+func postStart(l *corev1.Lifecycle) *corev1.LifecycleHandler { return l.PostStart }
+func preStop(l *corev1.Lifecycle) *corev1.LifecycleHandler   { return l.PreStop }
+
+func ofHook(hook func(*corev1.Lifecycle) *corev1.LifecycleHandler, asked func(*corev1.LifecycleHandler) bool) func(*corev1.Container) bool {
+	return func(c *corev1.Container) bool {
+		return c.Lifecycle != nil && hook(c.Lifecycle) != nil && asked(hook(c.Lifecycle))
+	}
 }
 
 func messagesElsewhere(c *corev1.Container) bool {

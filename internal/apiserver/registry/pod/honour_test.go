@@ -106,25 +106,33 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"linux is what there is":                 {edit: inSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "linux"} }), node: registrytest.Able},
 		"resource claims are refused":            {edit: inSpec(func(s *corev1.PodSpec) { s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }), node: registrytest.Able, refused: []string{"spec.resourceClaims"}},
 		"a terminal is refused":                  {edit: inContainer(func(c *corev1.Container) { c.TTY, c.Stdin = true, true }), node: registrytest.Able, refused: []string{c0 + "stdin", c0 + "tty"}},
-		"a stop signal of one's own is refused":  {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGINT)} }), node: registrytest.Able, refused: []string{c0 + "lifecycle.stopSignal"}},
-		"hooks are refused":                      {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{}} }), node: registrytest.Able, refused: []string{c0 + "lifecycle.preStop"}},
-		"probes are refused":                     {edit: inContainer(func(c *corev1.Container) { c.LivenessProbe = tcpProbe(80) }), node: registrytest.Able, refused: []string{c0 + "livenessProbe"}},
-		"a variable from a file is refused":      {edit: envFrom(corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{}}), node: registrytest.Able, refused: []string{c0 + "env[0].valueFrom.fileKeyRef"}},
-		"a name that overrides all is ignored":   {edit: inSpec(func(s *corev1.PodSpec) { s.HostnameOverride = ptr.To("a") }), node: registrytest.Able, warned: []string{"spec.hostnameOverride"}},
-		"an empty life cycle is refused":         {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{} }), node: registrytest.Able, refused: []string{c0 + "lifecycle"}},
-		"a folder on disk is limited":            {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
-		"unless nothing measures it":             {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: with(registrytest.Able, dontMeasure), warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
-		"a folder in memory is limited":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
-		"a limit is held where it can be":        {edit: limited("memory", "64Mi"), node: registrytest.Able},
-		"a limit that is not held is told":       {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
-		"a device is refused":                    {edit: limited("nvidia.com/gpu", "1"), node: registrytest.Able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
-		"a process's files are the machine's":    {edit: limited("ephemeral-storage", "1Gi"), node: registrytest.Able, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
-		"disk space that nothing measures":       {edit: limited("ephemeral-storage", "1Gi"), node: with(registrytest.Able, dontMeasure), warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
-		"disk space of images is limited":        {edit: limited("ephemeral-storage", "1Gi"), node: with(ofImages, measure)},
-		"unless nothing measures that":           {edit: limited("ephemeral-storage", "1Gi"), node: ofImages, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
-		"restarting all containers is refused": {edit: inContainer(func(c *corev1.Container) {
+		"probes are run": {edit: inContainer(func(c *corev1.Container) {
+			c.LivenessProbe, c.ReadinessProbe, c.StartupProbe = tcpProbe(80), commandProbe(), commandProbe()
+		}), node: registrytest.Able},
+		"hooks are run":                    {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PostStart: runs, PreStop: runs} }), node: registrytest.Able},
+		"a stop signal is sent":            {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGINT)} }), node: registrytest.Able},
+		"an empty life cycle does no harm": {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{} }), node: registrytest.Able},
+		"an old host runs no commands": {edit: inContainer(func(c *corev1.Container) {
+			c.StartupProbe, c.Lifecycle = commandProbe(), &corev1.Lifecycle{PostStart: runs, PreStop: runs}
+		}), node: with(registrytest.Able, func(i *runtime.Info) { i.CanExec = false }), refused: []string{c0 + "startupProbe.exec", c0 + "lifecycle.postStart.exec", c0 + "lifecycle.preStop.exec"}},
+		"no hook uses TCP": {edit: inContainer(func(c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{TCPSocket: &corev1.TCPSocketAction{}}}
+		}), node: registrytest.Able, refused: []string{c0 + "lifecycle.preStop.tcpSocket"}},
+		"a variable from a file is refused":    {edit: envFrom(corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{}}), node: registrytest.Able, refused: []string{c0 + "env[0].valueFrom.fileKeyRef"}},
+		"a name that overrides all is ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.HostnameOverride = ptr.To("a") }), node: registrytest.Able, warned: []string{"spec.hostnameOverride"}},
+		"a folder on disk is limited":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
+		"unless nothing measures it":           {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: with(registrytest.Able, dontMeasure), warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
+		"a folder in memory is limited":        {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
+		"a limit is held where it can be":      {edit: limited("memory", "64Mi"), node: registrytest.Able},
+		"a limit that is not held is told":     {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
+		"a device is refused":                  {edit: limited("nvidia.com/gpu", "1"), node: registrytest.Able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
+		"a process's files are the machine's":  {edit: limited("ephemeral-storage", "1Gi"), node: registrytest.Able, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"disk space that nothing measures":     {edit: limited("ephemeral-storage", "1Gi"), node: with(registrytest.Able, dontMeasure), warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"disk space of images is limited":      {edit: limited("ephemeral-storage", "1Gi"), node: with(ofImages, measure)},
+		"unless nothing measures that":         {edit: limited("ephemeral-storage", "1Gi"), node: ofImages, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"all containers can restart together": {edit: inContainer(func(c *corev1.Container) {
 			c.RestartPolicyRules = []corev1.ContainerRestartRule{{Action: "RestartAllContainers"}}
-		}), node: registrytest.Able, refused: []string{c0 + "restartPolicyRules"}},
+		}), node: registrytest.Able},
 		"a message elsewhere needs a mount":        {edit: inContainer(func(c *corev1.Container) { c.TerminationMessagePath = "/tmp/last" }), node: unable, warned: []string{c0 + "terminationMessagePath"}},
 		"an empty folder is made":                  {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory"}}), node: registrytest.Able},
 		"no volume without mounts":                 {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), node: unable, refused: []string{c0 + "volumeMounts[0].mountPath"}},
@@ -218,6 +226,13 @@ func withEphemeral(s corev1.PersistentVolumeClaimSpec) podEdit {
 
 func withProjection(sources ...corev1.VolumeProjection) podEdit {
 	return withVolume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: sources}})
+}
+
+// runs is a hook that runs a command.
+var runs = &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}
+
+func commandProbe() *corev1.Probe {
+	return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}}
 }
 
 func tcpProbe(port int32) *corev1.Probe {

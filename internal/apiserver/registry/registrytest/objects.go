@@ -35,7 +35,7 @@ func RuntimeClass(name, handler string, edits ...func(*nodev1.RuntimeClass)) *no
 // Able is a process runtime with all abilities that it can have.
 var Able = noderuntime.Info{
 	Name: "process", EnforcesCPU: true, EnforcesMemory: true, CanMount: true, CanSetHostname: true, CanSetUser: true,
-	CanMeasure: true,
+	CanMeasure: true, CanExec: true,
 }
 
 // Annotations returns annotations of Stint. pairs are names without prefix, each followed by a value.
