@@ -63,6 +63,7 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 		Attempt:                s.Attempt,
 		Since:                  p.firstWanted(name),
 		VolumesDir:             w.dirs.volumes(p.uid),
+		HostsFile:              w.dirs.hosts(p.uid),
 		LogPath:                w.logs.Path(api, name, s.Attempt),
 		TerminationMessageFile: w.dirs.terminationMessage(runtime.ID{PodUID: p.uid, Container: name, Attempt: s.Attempt}),
 		Warn: func(reason, message string) {

@@ -45,8 +45,9 @@ type Start struct {
 	Attempt int32
 	// Since is when this start was first tried; see images.Request.
 	Since time.Time
-	// VolumesDir is the folder of the pod's volumes. The other two are files of this attempt.
-	VolumesDir, LogPath, TerminationMessageFile string
+	// VolumesDir is the folder of the pod's volumes, HostsFile the pod's file for /etc/hosts. The other two are files of
+	// this attempt.
+	VolumesDir, HostsFile, LogPath, TerminationMessageFile string
 	// Warn records an event about a problem that does not prevent the start.
 	Warn func(reason, message string)
 }
@@ -59,7 +60,10 @@ const (
 
 // Make returns the container, or else an error and its waiting reason. The error may be an *images.Waiting.
 func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason string, err error) {
-	vars, err := m.Env.Resolve(ctx, s.Pod, s.Spec)
+	if err := checkHostname(s.Pod); err != nil {
+		return c, ReasonConfigError, err
+	}
+	vars, err := m.Env.Resolve(ctx, env.Pod{Pod: s.Pod, VolumesDir: s.VolumesDir}, s.Spec)
 	if err != nil {
 		return c, ReasonConfigError, err
 	}
@@ -76,6 +80,9 @@ func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason 
 		return c, ReasonConfigError, err
 	}
 	c.Mounts, err = m.Volumes.Mounts(ctx, m.volumesOf(s.Pod, s.VolumesDir), s.Spec, vars.Lookup)
+	if err == nil && c.Root == nil {
+		err = mountHosts(&c, s)
+	}
 	return c, ReasonCreating, err
 }
 

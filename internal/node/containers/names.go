@@ -1,22 +1,48 @@
 package containers
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/datadir"
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// hostname returns spec.hostname, or else the pod's name cut to the length that a host name may have.
+const (
+	// maxHostname is the longest host name that Kubernetes gives a pod, maxFQDN the longest that the kernel takes.
+	maxHostname = 63
+	maxFQDN     = 64
+	// clusterDomain ends the full names of pods.
+	clusterDomain = "cluster.local"
+)
+
+// hostname returns the host name of a pod's containers: spec.hostname, or else the pod's name, with the subdomain if
+// setHostnameAsFQDN asks for that; spec.hostnameOverride stands for all of it.
 func hostname(api *corev1.Pod) string {
-	if api.Spec.Hostname != "" {
-		return api.Spec.Hostname
+	name := cmp.Or(ptr.Deref(api.Spec.HostnameOverride, ""), api.Spec.Hostname, api.Name)
+	if len(name) > maxHostname {
+		name = strings.TrimRight(name[:maxHostname], "-.")
 	}
-	if len(api.Name) <= 63 {
-		return api.Name
+	if api.Spec.HostnameOverride == nil && api.Spec.Subdomain != "" && ptr.Deref(api.Spec.SetHostnameAsFQDN, false) {
+		name = strings.Join([]string{name, api.Spec.Subdomain, api.Namespace, "svc", clusterDomain}, ".")
 	}
-	return strings.TrimRight(api.Name[:63], "-.")
+	return name
+}
+
+// checkHostname returns why a pod cannot have its host name.
+func checkHostname(api *corev1.Pod) error {
+	if name := hostname(api); len(name) > maxFQDN {
+		return fmt.Errorf("the FQDN %s of the pod is too long for a host name (%d characters, at most %d): "+
+			"shorten hostname or subdomain, or remove setHostnameAsFQDN", name, len(name), maxFQDN)
+	}
+	return nil
 }
 
 const hostsFile = "/etc/hosts"
@@ -24,15 +50,39 @@ const hostsFile = "/etc/hosts"
 // nameFiles returns a container's /etc/hostname, /etc/hosts and /etc/resolv.conf. Containers use the machine's network,
 // so the last two are the machine's, as for pods with hostNetwork in a cluster.
 func nameFiles(api *corev1.Pod) map[string]string {
-	files := map[string]string{"/etc/hostname": hostname(api) + "\n"}
-	for _, path := range []string{hostsFile, "/etc/resolv.conf"} {
-		text, err := os.ReadFile(path)
-		if err == nil {
-			files[path] = string(text)
+	files := map[string]string{"/etc/hostname": hostname(api) + "\n", hostsFile: hosts(api)}
+	if text, err := os.ReadFile("/etc/resolv.conf"); err == nil {
+		files["/etc/resolv.conf"] = string(text)
+	}
+	return files
+}
+
+// hosts returns the machine's /etc/hosts with the pod's hostAliases.
+func hosts(api *corev1.Pod) string {
+	text, err := os.ReadFile(hostsFile)
+	if err != nil {
+		text = nil
+	}
+	return string(text) + hostAliases(api.Spec.HostAliases)
+}
+
+// mountHosts shows a process that has hostAliases a file of its pod in the place of the machine's /etc/hosts, unless it
+// mounts something there itself.
+func mountHosts(c *runtime.Container, s Start) error {
+	own := slices.ContainsFunc(c.Mounts, func(m runtime.Mount) bool { return m.ContainerPath == hostsFile })
+	if len(s.Pod.Spec.HostAliases) == 0 || own {
+		return nil
+	}
+	if _, err := os.Stat(s.HostsFile); err != nil {
+		if err := os.MkdirAll(filepath.Dir(s.HostsFile), 0o700); err != nil {
+			return err
+		}
+		if err := datadir.WriteFile(s.HostsFile, []byte(hosts(s.Pod)), 0o644); err != nil {
+			return err
 		}
 	}
-	files[hostsFile] += hostAliases(api.Spec.HostAliases)
-	return files
+	c.Mounts = append(c.Mounts, runtime.Mount{HostPath: s.HostsFile, ContainerPath: hostsFile})
+	return nil
 }
 
 // hostAliases returns the lines of /etc/hosts for spec.hostAliases.

@@ -85,16 +85,30 @@ func messagesElsewhere(c *corev1.Container) bool {
 	return c.TerminationMessagePath != corev1.TerminationMessagePathDefault
 }
 
+// variable is an environment variable with its pod.
+type variable struct {
+	*corev1.EnvVar
+	pod *corev1.PodSpec
+}
+
 // envRules are the rules for environment variables.
-var envRules = []rule[*corev1.EnvVar]{
-	{"valueFrom.fileKeyRef", func(e *corev1.EnvVar) bool { return e.ValueFrom != nil && e.ValueFrom.FileKeyRef != nil }, nil, refuse,
-		"variables are not read from files of volumes here: read the file in the command"},
+var envRules = []rule[variable]{
+	{"valueFrom.fileKeyRef", inMemory, nil, refuse, "the server cannot read files of an emptyDir in memory: use one without medium"},
+}
+
+// inMemory reports whether a variable comes from a file in memory.
+func inMemory(v variable) bool {
+	if v.ValueFrom == nil || v.ValueFrom.FileKeyRef == nil {
+		return false
+	}
+	volume := volumeOf(v.pod, v.ValueFrom.FileKeyRef.VolumeName)
+	return volume != nil && volume.EmptyDir != nil && volume.EmptyDir.Medium == corev1.StorageMediumMemory
 }
 
 func checkContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p *field.Path) []finding {
 	found := applyRules(containerRules, c, node, p)
 	for i := range c.Env {
-		found = append(found, applyRules(envRules, &c.Env[i], node, p.Child("env").Index(i))...)
+		found = append(found, applyRules(envRules, variable{&c.Env[i], s}, node, p.Child("env").Index(i))...)
 	}
 	for i := range c.VolumeMounts {
 		found = append(found, checkMount(&c.VolumeMounts[i], node, p.Child("volumeMounts").Index(i))...)

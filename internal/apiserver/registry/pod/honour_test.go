@@ -69,7 +69,8 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"pull secrets are ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }), node: registrytest.Able,
 			warned: []string{"spec.imagePullSecrets"}},
 		"more names are for images":  {edit: inSpec(addAlias), node: ofImages},
-		"not for processes":          {edit: inSpec(addAlias), node: registrytest.Able, refused: []string{"spec.hostAliases"}},
+		"for processes, with mounts": {edit: inSpec(addAlias), node: registrytest.Able},
+		"not without":                {edit: inSpec(addAlias), node: unable, refused: []string{"spec.hostAliases"}},
 		"the machine's namespaces":   {edit: inSpec(shareNamespaces), node: ofImagesAsRoot},
 		"not those of another's":     {edit: inSpec(shareNamespaces), node: ofImages, refused: []string{"spec.hostPID", "spec.hostIPC"}},
 		"nor for processes":          {edit: inSpec(shareNamespaces), node: registrytest.Able, refused: []string{"spec.hostPID", "spec.hostIPC"}},
@@ -99,7 +100,6 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"a host name is ignored where it cannot": {edit: inSpec(func(s *corev1.PodSpec) { s.Hostname = "pi-0" }), node: unable, warned: []string{"spec.hostname"}},
 		"a subdomain is ignored":                 {edit: inSpec(func(s *corev1.PodSpec) { s.Subdomain = "svc" }), node: registrytest.Able, warned: []string{"spec.subdomain"}},
 		"name servers are the machine's":         {edit: inSpec(func(s *corev1.PodSpec) { s.DNSConfig = &corev1.PodDNSConfig{} }), node: registrytest.Able, warned: []string{"spec.dnsConfig"}},
-		"host aliases are refused":               {edit: inSpec(func(s *corev1.PodSpec) { s.HostAliases = []corev1.HostAlias{{IP: "10.0.0.1"}} }), node: registrytest.Able, refused: []string{"spec.hostAliases"}},
 		"the machine's process ids are refused":  {edit: inSpec(func(s *corev1.PodSpec) { s.HostPID = true }), node: registrytest.Able, refused: []string{"spec.hostPID"}},
 		"shared process ids are refused":         {edit: inSpec(func(s *corev1.PodSpec) { s.ShareProcessNamespace = ptr.To(true) }), node: registrytest.Able, refused: []string{"spec.shareProcessNamespace"}},
 		"windows is refused":                     {edit: inSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "windows"} }), node: registrytest.Able, refused: []string{"spec.os.name"}},
@@ -118,18 +118,20 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"no hook uses TCP": {edit: inContainer(func(c *corev1.Container) {
 			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{TCPSocket: &corev1.TCPSocketAction{}}}
 		}), node: registrytest.Able, refused: []string{c0 + "lifecycle.preStop.tcpSocket"}},
-		"a variable from a file is refused":    {edit: envFrom(corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{}}), node: registrytest.Able, refused: []string{c0 + "env[0].valueFrom.fileKeyRef"}},
-		"a name that overrides all is ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.HostnameOverride = ptr.To("a") }), node: registrytest.Able, warned: []string{"spec.hostnameOverride"}},
-		"a folder on disk is limited":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
-		"unless nothing measures it":           {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: with(registrytest.Able, dontMeasure), warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
-		"a folder in memory is limited":        {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
-		"a limit is held where it can be":      {edit: limited("memory", "64Mi"), node: registrytest.Able},
-		"a limit that is not held is told":     {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
-		"a device is refused":                  {edit: limited("nvidia.com/gpu", "1"), node: registrytest.Able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
-		"a process's files are the machine's":  {edit: limited("ephemeral-storage", "1Gi"), node: registrytest.Able, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
-		"disk space that nothing measures":     {edit: limited("ephemeral-storage", "1Gi"), node: with(registrytest.Able, dontMeasure), warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
-		"disk space of images is limited":      {edit: limited("ephemeral-storage", "1Gi"), node: with(ofImages, measure)},
-		"unless nothing measures that":         {edit: limited("ephemeral-storage", "1Gi"), node: ofImages, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"a variable comes from a file":        {edit: fromFile(""), node: registrytest.Able},
+		"but not from one in memory":          {edit: fromFile(corev1.StorageMediumMemory), node: registrytest.Able, refused: []string{c0 + "env[0].valueFrom.fileKeyRef"}},
+		"names of the machine's own kind":     {edit: inSpec(nameIt), node: registrytest.Able},
+		"are ignored where there can be none": {edit: inSpec(nameIt), node: unable, warned: []string{"spec.hostnameOverride", "spec.setHostnameAsFQDN"}},
+		"a folder on disk is limited":         {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
+		"unless nothing measures it":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: with(registrytest.Able, dontMeasure), warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
+		"a folder in memory is limited":       {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
+		"a limit is held where it can be":     {edit: limited("memory", "64Mi"), node: registrytest.Able},
+		"a limit that is not held is told":    {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
+		"a device is refused":                 {edit: limited("nvidia.com/gpu", "1"), node: registrytest.Able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
+		"a process's files are the machine's": {edit: limited("ephemeral-storage", "1Gi"), node: registrytest.Able, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"disk space that nothing measures":    {edit: limited("ephemeral-storage", "1Gi"), node: with(registrytest.Able, dontMeasure), warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"disk space of images is limited":     {edit: limited("ephemeral-storage", "1Gi"), node: with(ofImages, measure)},
+		"unless nothing measures that":        {edit: limited("ephemeral-storage", "1Gi"), node: ofImages, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
 		"all containers can restart together": {edit: inContainer(func(c *corev1.Container) {
 			c.RestartPolicyRules = []corev1.ContainerRestartRule{{Action: "RestartAllContainers"}}
 		}), node: registrytest.Able},
@@ -226,6 +228,18 @@ func withEphemeral(s corev1.PersistentVolumeClaimSpec) podEdit {
 
 func withProjection(sources ...corev1.VolumeProjection) podEdit {
 	return withVolume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: sources}})
+}
+
+// fromFile has a variable come from a file of an emptyDir.
+func fromFile(medium corev1.StorageMedium) func(*corev1.Pod) {
+	return inSpec(func(s *corev1.PodSpec) {
+		s.Volumes = []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}}}}
+		s.Containers[0].Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{VolumeName: "shared"}}}}
+	})
+}
+
+func nameIt(s *corev1.PodSpec) {
+	s.Subdomain, s.SetHostnameAsFQDN, s.HostnameOverride = "sub", ptr.To(true), ptr.To("a")
 }
 
 // runs is a hook that runs a command.
