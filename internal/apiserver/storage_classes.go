@@ -1,10 +1,7 @@
 package apiserver
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -17,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/persistentvolume"
+	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 var (
@@ -67,19 +65,16 @@ func (c *storageClasses) setDefault(ctx context.Context, obj runtime.Object, _ *
 	return func(context.Context, bool) {}, nil
 }
 
-// defaultName returns the name of the newest default class; empty if there is none.
+// defaultName returns the name of the default class; empty if there is none.
 func (c *storageClasses) defaultName(ctx context.Context) (string, error) {
 	list, err := c.store.List(clusterWide(ctx), &metainternalversion.ListOptions{ResourceVersion: "0"})
 	if err != nil {
 		return "", err
 	}
-	classes := slices.DeleteFunc(slices.Clone(list.(*storagev1.StorageClassList).Items), func(c storagev1.StorageClass) bool {
-		return !persistentvolume.IsDefaultClass(&c)
-	})
-	if len(classes) == 0 {
-		return "", nil
+	items := list.(*storagev1.StorageClassList).Items
+	classes := make([]*storagev1.StorageClass, len(items))
+	for i := range items {
+		classes[i] = &items[i]
 	}
-	return slices.MinFunc(classes, func(a, b storagev1.StorageClass) int {
-		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
-	}).Name, nil
+	return core.DefaultClass(classes), nil
 }

@@ -14,11 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
-	corev1 "k8s.io/api/core/v1"
-	storage "k8s.io/component-helpers/storage/volume"
-
 	"github.com/stint-dev/stint/internal/beneath"
-	"github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 // Folder is the folder of the data directory that has the volumes.
@@ -38,11 +34,6 @@ type Dir struct {
 // what containers have written there and this user may not remove.
 func Of(dataDir string, empty func(ctx context.Context, dir string) error) Dir {
 	return Dir{path: filepath.Join(dataDir, Folder), empty: empty}
-}
-
-// IsLocal reports whether the volume was provisioned here.
-func IsLocal(pv *corev1.PersistentVolume) bool {
-	return pv.Annotations[storage.AnnDynamicallyProvisioned] == persistentvolume.Provisioner && pv.Spec.Local != nil
 }
 
 // Path returns the directory of a volume.

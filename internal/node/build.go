@@ -11,7 +11,6 @@ import (
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/image/pull"
-	"github.com/stint-dev/stint/internal/localvolume"
 	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/containers"
@@ -58,7 +57,7 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	w.containers = containers.NewMaker(containers.Config{
 		Runtime: n.Runtime, Images: manager, WhyNoImages: n.WhyNoImages, DataDir: n.Dir,
 		Env:     env.Resolver{Configs: configs, Facts: facts, Base: env.Base(n.Environ)},
-		Volumes: volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: localvolume.Of(n.Dir, n.Runtime.RemoveVolume)},
+		Volumes: volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: n.Volumes},
 	})
 	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
 }

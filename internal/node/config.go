@@ -12,6 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/internal/localvolume"
 	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -25,6 +26,8 @@ type Config struct {
 	Runtime runtime.Runtime
 	// Dir holds the pods' volumes and logs.
 	Dir string
+	// Volumes has the directories of provisioned PersistentVolumes.
+	Volumes localvolume.Dir
 	// Images stores the images that containers run from. If it is nil, no container can run from an image, for the
 	// reason in WhyNoImages.
 	Images      *store.Store

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 const (
@@ -72,7 +72,7 @@ func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.P
 	}
 	due := waitingDue(p.waitingSince, m.scheduler.lastMoved())
 	switch {
-	case claims.UsedBy(api):
+	case persistentvolume.UsesClaims(api):
 		due = p.waitingSince.Add(reportWaitingAfter) // Claims are bound in a moment, if they can be.
 	case reason == corev1.PodReasonUnschedulable:
 		due = p.waitingSince // This pod can never start, even if the queue moves.

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/resources"
 	"github.com/stint-dev/stint/internal/node/taints"
+	"github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 // scheduler decides which pods may start: it owns the queue for the machine's resources, applies the node's taints, and keeps
@@ -71,7 +71,7 @@ func (s *scheduler) admit(pod *corev1.Pod, started bool) bool {
 func (s *scheduler) wait(pod *corev1.Pod) {
 	var message string
 	var exclusive []string
-	if claims.UsedBy(pod) {
+	if persistentvolume.UsesClaims(pod) {
 		message, exclusive = s.unmet(pod)
 	}
 	s.mu.Lock()
@@ -100,7 +100,7 @@ func (s *scheduler) enqueue(pod *corev1.Pod) {
 func (s *scheduler) reserve(pod *corev1.Pod) {
 	request := resources.RequestOf(pod)
 	var exclusive []string
-	if claims.UsedBy(pod) {
+	if persistentvolume.UsesClaims(pod) {
 		_, exclusive = s.unmet(pod)
 	}
 	s.mu.Lock()

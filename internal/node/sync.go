@@ -6,9 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/stint-dev/stint/internal/node/claims"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/persistentvolume"
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
@@ -58,7 +58,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		d.RequeueAt = earlier(d.RequeueAt, w.runProbes(ctx, p, api, d.Ending, t))
 		d.RequeueAt = earlier(d.RequeueAt, w.evict(ctx, p, api, t))
 	}
-	if len(d.Start) > 0 && api.Spec.NodeName == "" && claims.UsedBy(api) {
+	if len(d.Start) > 0 && api.Spec.NodeName == "" && persistentvolume.UsesClaims(api) {
 		// A claim is protected only while a pod that is bound uses it.
 		return w.status.reportNow(ctx, p, api, w.status.bind(d.Status))
 	}

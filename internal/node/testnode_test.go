@@ -16,6 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/localvolume"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
@@ -57,7 +58,8 @@ func (h *testNode) taken(pod *corev1.Pod) bool {
 func (h *testNode) startNode(change func(*node.Config)) {
 	h.t.Helper()
 	h.events = record.NewFakeRecorder(10_000)
-	c := node.Config{Name: "here", Client: h.client, Runtime: h.rt, Dir: h.dir, Recorder: h.events, Version: "test"}
+	c := node.Config{Name: "here", Client: h.client, Runtime: h.rt, Dir: h.dir, Recorder: h.events, Version: "test",
+		Volumes: localvolume.Of(h.dir, h.rt.RemoveVolume)}
 	c.StopTimeout(await.Limit)
 	if change != nil {
 		change(&c)

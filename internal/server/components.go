@@ -15,9 +15,11 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver"
 	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	imagestore "github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/internal/localvolume"
 	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/podlogs"
@@ -87,7 +89,8 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.jobOptions(),
 		MemoryExceeded: p.memory.Exceeded}
 	if p.host != nil {
-		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass}
+		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass,
+			LocalStorageClasses: o.LocalStorageClasses}
 	}
 	p.api, err = apiserver.New(config)
 	return err
@@ -101,16 +104,37 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 	c := p.api.Client()
 	p.events = events.NewWriter(c.Events(), events.Scheme)
 	p.events.DrainTime = cmp.Or(o.EventDrainTime, p.events.DrainTime)
-	p.services = append(p.services, controllers(c, p.events, o)...)
 	if p.host == nil {
+		p.services = append(p.services, controllers(c, p.events, nil, o)...)
 		return nil
 	}
 	containers, err := p.host.wait()
 	if err != nil {
 		return err
 	}
+	volumes := localvolume.Of(o.DataDir, containers.RemoveVolume)
+	n, err := openNode(c, containers, volumes, p.events, o)
+	if err != nil {
+		return err
+	}
+	logs.source.Store(n.Logs)
+	p.nodePods.node.Store(n)
+	p.services = append(append(p.services, controllers(c, p.events, localVolumes{volumes, n.Name()}, o)...), n)
+	return nil
+}
+
+// localVolumes are the volumes that are provisioned on the machine of a node.
+type localVolumes struct {
+	localvolume.Dir
+	node string
+}
+
+// NodeName implements persistentvolume.Provisioner.
+func (l localVolumes) NodeName() string { return l.node }
+
+func openNode(c client.Interface, containers *process.Runtime, volumes localvolume.Dir, w *events.Writer, o Options) (*node.Node, error) {
 	images, whyNoImages := openImages(o.ImageDir)
-	n, err := node.New(node.Config{
+	return node.New(node.Config{
 		Client:      c,
 		Images:      images,
 		WhyNoImages: whyNoImages,
@@ -118,18 +142,12 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 		Runtime:     containers,
 		Dir:         o.DataDir,
 		Allocatable: o.Allocatable,
-		Recorder:    p.events.Recorder("kubelet"),
+		Recorder:    w.Recorder("kubelet"),
 		Version:     o.Version,
 		Cordoned:    o.Cordoned,
 		KeepLogs:    o.KeepLogs,
+		Volumes:     volumes,
 	})
-	if err != nil {
-		return err
-	}
-	logs.source.Store(n.Logs)
-	p.nodePods.node.Store(n)
-	p.services = append(p.services, n)
-	return nil
 }
 
 // openImages opens the image store, or returns why it is not available.

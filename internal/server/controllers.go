@@ -9,12 +9,15 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
+	"github.com/stint-dev/stint/internal/controller/ephemeralvolume"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/internal/controller/persistentvolume"
 	"github.com/stint-dev/stint/internal/controller/podgc"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/controller/ttl"
+	"github.com/stint-dev/stint/internal/controller/volumeprotection"
 	"github.com/stint-dev/stint/internal/events"
 )
 
@@ -26,11 +29,15 @@ const (
 	namespaceController    = "namespace"
 	ttlController          = "ttl-after-finished"
 	podGarbageCollector    = "pod-garbage-collector"
+	volumeBinder           = "persistentvolume-binder"
+	claimProtection        = "persistentvolumeclaim-protection"
+	volumeProtection       = "persistentvolume-protection"
+	ephemeralVolumes       = "ephemeral-volume"
 )
 
 // Controllers are the valid names in Options.Controllers.
 var Controllers = []string{jobController, cronJobController, scheduledJobController, garbageCollector, namespaceController, ttlController,
-	podGarbageCollector}
+	podGarbageCollector, volumeBinder, claimProtection, volumeProtection, ephemeralVolumes}
 
 // ConcurrentJobSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
 const ConcurrentJobSyncs = 16
@@ -42,8 +49,8 @@ const (
 	ConcurrentScheduledJobSyncs = 64
 )
 
-// controllers creates the chosen controllers.
-func controllers(c client.Interface, w *events.Writer, o Options) []service {
+// controllers creates the chosen controllers. Without a node there are no local volumes.
+func controllers(c client.Interface, w *events.Writer, volumes persistentvolume.Provisioner, o Options) []service {
 	o.Job.ConcurrentSyncs = cmp.Or(o.Job.ConcurrentSyncs, ConcurrentJobSyncs)
 	o.Job.QueuedPodsAreNotPending = true
 	o.ScheduledJob.ConcurrentSyncs = cmp.Or(o.ScheduledJob.ConcurrentSyncs, ConcurrentScheduledJobSyncs)
@@ -67,6 +74,13 @@ func controllers(c client.Interface, w *events.Writer, o Options) []service {
 		podGarbageCollector: func() service {
 			return podgc.New(c, podgc.Options{Threshold: o.terminatedPods(), Registerer: o.Job.Registerer})
 		},
+		volumeBinder: func() service {
+			return persistentvolume.New(c, w.Recorder("persistentvolume-controller"),
+				persistentvolume.Options{LocalClasses: o.LocalStorageClasses, Provisioner: volumes})
+		},
+		claimProtection:  func() service { return volumeprotection.NewClaims(c) },
+		volumeProtection: func() service { return volumeprotection.NewVolumes(c) },
+		ephemeralVolumes: func() service { return ephemeralvolume.New(c, w.Recorder("ephemeral_volume")) },
 	}
 	var services []service
 	for _, name := range Controllers {

@@ -48,6 +48,9 @@ type Options struct {
 	StoreQuota int64
 	// RuntimeClass is the default of pods; empty is runtime.ClassProcess.
 	RuntimeClass string
+	// LocalStorageClasses are StorageClasses whose claims are served as those of the class local, though they do not exist or
+	// name another provisioner; "*" is all.
+	LocalStorageClasses []string
 	// ImageDir is the image store; empty is that of the user.
 	ImageDir string
 	// ImageGC says when images are removed; the zero policy is the default.

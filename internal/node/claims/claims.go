@@ -13,28 +13,8 @@ import (
 	storage "k8s.io/component-helpers/storage/volume"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/persistentvolume"
 )
-
-// NameOf returns the name of the claim that a volume of the pod uses; empty if it uses none.
-func NameOf(pod *corev1.Pod, v *corev1.Volume) string {
-	switch {
-	case v.PersistentVolumeClaim != nil:
-		return v.PersistentVolumeClaim.ClaimName
-	case v.Ephemeral != nil:
-		return ephemeral.VolumeClaimName(pod, v)
-	}
-	return ""
-}
-
-// UsedBy reports whether the pod uses any claim.
-func UsedBy(pod *corev1.Pod) bool {
-	for i := range pod.Spec.Volumes {
-		if v := &pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
-			return true
-		}
-	}
-	return false
-}
 
 // Reader reads claims and volumes.
 type Reader struct {
@@ -48,7 +28,7 @@ type Reader struct {
 func (r Reader) Unmet(pod *corev1.Pod) (message string, exclusive []string) {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
-		name := NameOf(pod, v)
+		name := persistentvolume.ClaimOf(pod, v)
 		if name == "" {
 			continue
 		}
@@ -70,7 +50,7 @@ func (r Reader) Unmet(pod *corev1.Pod) (message string, exclusive []string) {
 
 // Volume reads the volume of a pod's claim from the API server, not from the informers.
 func (r Reader) Volume(ctx context.Context, pod *corev1.Pod, v *corev1.Volume) (*corev1.PersistentVolume, error) {
-	claim, err := existing(r.Client.PersistentVolumeClaims().Get(ctx, pod.Namespace, NameOf(pod, v)))
+	claim, err := existing(r.Client.PersistentVolumeClaims().Get(ctx, pod.Namespace, persistentvolume.ClaimOf(pod, v)))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +85,7 @@ var errUnbound = errors.New("pod has unbound immediate PersistentVolumeClaims")
 
 // checkClaim returns why the claim of a volume, nil if there is none, cannot be used yet.
 func checkClaim(pod *corev1.Pod, v *corev1.Volume, claim *corev1.PersistentVolumeClaim) error {
-	name := NameOf(pod, v)
+	name := persistentvolume.ClaimOf(pod, v)
 	switch {
 	case claim == nil && v.Ephemeral != nil:
 		return fmt.Errorf("waiting for ephemeral volume controller to create the persistentvolumeclaim %q", name)
@@ -117,7 +97,7 @@ func checkClaim(pod *corev1.Pod, v *corev1.Volume, claim *corev1.PersistentVolum
 		return fmt.Errorf("persistentvolumeclaim %q is being deleted", name)
 	case v.Ephemeral != nil && ephemeral.VolumeIsForPod(pod, claim) != nil:
 		return ephemeral.VolumeIsForPod(pod, claim)
-	case claim.Spec.VolumeName == "" || claim.Annotations[storage.AnnBindCompleted] == "":
+	case claim.Spec.VolumeName == "" || !persistentvolume.IsBound(claim):
 		return errUnbound
 	}
 	return nil

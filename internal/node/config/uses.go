@@ -3,7 +3,7 @@ package config
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/stint-dev/stint/internal/node/claims"
+	"github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 // Kind is a kind of object that pods refer to.
@@ -41,7 +41,7 @@ func UsesOf(pod *corev1.Pod) []Use {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
 		files(&v.VolumeSource, add)
-		if claim := claims.NameOf(pod, v); claim != "" {
+		if claim := persistentvolume.ClaimOf(pod, v); claim != "" {
 			add(Claim, claim)
 		}
 	}

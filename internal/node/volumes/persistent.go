@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/beneath"
-	"github.com/stint-dev/stint/internal/localvolume"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 // isReadOnlyClaim reports whether the pod mounts a claim for reading only.
@@ -25,7 +25,7 @@ func (m Maker) persistent(ctx context.Context, pod Pod, v *corev1.Volume, readOn
 		return runtime.Mount{}, err
 	}
 	switch {
-	case localvolume.IsLocal(pv):
+	case persistentvolume.IsLocal(pv):
 		dir := m.Local.Path(pv.Name)
 		if err := isDirectory(dir); err != nil {
 			return runtime.Mount{}, err

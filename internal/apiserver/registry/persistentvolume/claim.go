@@ -13,6 +13,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 // Claim describes PersistentVolumeClaims.
@@ -35,7 +36,7 @@ func Claim(o pod.Options) kinds.Resource {
 		},
 		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
 			c := obj.(*corev1.PersistentVolumeClaim)
-			protect(c, ClaimProtectionFinalizer)
+			protect(c, core.ClaimProtection)
 			completeDataSources(&c.Spec)
 			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 		},

@@ -3,7 +3,6 @@ package persistentvolume
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -19,22 +18,14 @@ import (
 	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
-// IsDefaultClassAnnotation marks the StorageClass of claims that name none.
-const IsDefaultClassAnnotation = "storageclass.kubernetes.io/is-default-class"
-
 // LocalClass returns a new object for the StorageClass that always exists on a server with a node.
 func LocalClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
-		ObjectMeta:        metav1.ObjectMeta{Name: core.LocalClass, Annotations: map[string]string{IsDefaultClassAnnotation: "true"}},
+		ObjectMeta:        metav1.ObjectMeta{Name: core.LocalClass, Annotations: map[string]string{core.DefaultClassAnnotation: "true"}},
 		Provisioner:       core.Provisioner,
 		ReclaimPolicy:     ptr.To(corev1.PersistentVolumeReclaimDelete),
 		VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer),
 	}
-}
-
-// IsDefaultClass reports whether the class is that of claims that name none.
-func IsDefaultClass(c *storagev1.StorageClass) bool {
-	return c.Annotations[IsDefaultClassAnnotation] == "true" || c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
 }
 
 // Class describes StorageClasses.
@@ -69,7 +60,7 @@ func Class(o pod.Options) kinds.Resource {
 }
 
 func warnOfClass(c *storagev1.StorageClass, o pod.Options) []string {
-	if o.Node == nil || c.Provisioner == core.Provisioner || slices.Contains(o.LocalStorageClasses, c.Name) || slices.Contains(o.LocalStorageClasses, "*") {
+	if o.Node == nil || c.Provisioner == core.Provisioner || o.LocalStorageClasses.Has(c.Name) {
 		return nil
 	}
 	return []string{fmt.Sprintf("provisioner: %s does not run here, so claims of this class wait for volumes that somebody makes for them: "+
@@ -91,7 +82,7 @@ var (
 func classRow(obj runtime.Object, now time.Time) []any {
 	c := obj.(*storagev1.StorageClass)
 	name := c.Name
-	if IsDefaultClass(c) {
+	if core.IsDefault(c) {
 		name += " (default)"
 	}
 	return []any{

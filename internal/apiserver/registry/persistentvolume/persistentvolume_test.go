@@ -18,6 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
+	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 var withNode = pod.Options{Node: func() noderuntime.Info { return noderuntime.Info{} }}
@@ -179,8 +180,8 @@ func TestWhatIsUpdated(t *testing.T) {
 
 func TestTheyAreProtectedFromTheStart(t *testing.T) {
 	for finalizer, obj := range map[string]metav1.Object{
-		VolumeProtectionFinalizer: registrytest.Posted(Volume(withNode), aVolume(nil)),
-		ClaimProtectionFinalizer:  registrytest.Posted(Claim(withNode), aClaim(nil)),
+		core.VolumeProtection: registrytest.Posted(Volume(withNode), aVolume(nil)),
+		core.ClaimProtection:  registrytest.Posted(Claim(withNode), aClaim(nil)),
 	} {
 		if diff := cmp.Diff([]string{finalizer}, obj.GetFinalizers()); diff != "" {
 			t.Error(diff)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 // Volume describes PersistentVolumes.
@@ -31,7 +32,7 @@ func Volume(o pod.Options) kinds.Resource {
 		Default: func(obj runtime.Object) { defaultVolume(obj.(*corev1.PersistentVolume)) },
 		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
 			pv := obj.(*corev1.PersistentVolume)
-			protect(pv, VolumeProtectionFinalizer)
+			protect(pv, core.VolumeProtection)
 			pv.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: ptr.To(metav1.Now())}
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
@@ -58,12 +59,7 @@ func Volume(o pod.Options) kinds.Resource {
 	}
 }
 
-// The finalizers with which volumes and claims are created. They keep what is used from being deleted.
-const (
-	VolumeProtectionFinalizer = "kubernetes.io/pv-protection"
-	ClaimProtectionFinalizer  = "kubernetes.io/pvc-protection"
-)
-
+// protect adds the finalizer that keeps what is used from being deleted.
 func protect(obj metav1.Object, finalizer string) {
 	if !slices.Contains(obj.GetFinalizers(), finalizer) {
 		obj.SetFinalizers(append(obj.GetFinalizers(), finalizer))

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/persistentvolume"
 )
 
 // Options are the settings on which validation and defaults of pods and pod templates depend.
@@ -15,9 +16,8 @@ type Options struct {
 	RuntimeClass string
 	// Handler returns the handler of a RuntimeClass, or false if the class does not exist. With nil only the default
 	// classes exist.
-	Handler func(class string) (string, bool)
-	// LocalStorageClasses are StorageClasses that are served as `local` is; "*" is all.
-	LocalStorageClasses []string
+	Handler             func(class string) (string, bool)
+	LocalStorageClasses persistentvolume.LocalClasses
 	// IsRunByNode reports whether the node runs a pod or is about to run it. The pod itself does not show that: the node
 	// binds a pod only with the first status that it reports, and a pod may be bound to a node that does not exist. Nil is
 	// for a server whose pods are bound before they run.
