@@ -13,6 +13,10 @@
 //	 Failed ◀──────── nothing runs any more ◀──── stop what runs, main containers first    ▼
 //	                                                                            Succeeded or Failed
 //
+// A container is started when it runs, its postStart hook has ended and its startup probe has succeeded: what follows a sidecar
+// waits for that. A container whose probe or postStart hook has failed is stopped, and may restart like any other. Before a
+// container is told to stop, its preStop hook runs, within the grace period.
+//
 // Invariants: a container has at most one running attempt; attempts are numbered upwards without gaps; a final phase is
 // reported only when nothing of the pod runs and nothing will be started.
 package lifecycle
