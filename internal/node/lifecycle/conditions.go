@@ -92,9 +92,26 @@ func (p *plan) readyCondition(kind corev1.PodConditionType) corev1.PodCondition 
 			unready = append(unready, c.spec.Name)
 		}
 	}
-	if len(unready) == 0 {
-		return p.condition(kind, true, "", "")
+	if len(unready) > 0 {
+		return p.condition(kind, false, "ContainersNotReady",
+			fmt.Sprintf("containers with unready status: [%s]", strings.Join(unready, " ")))
 	}
-	return p.condition(kind, false, "ContainersNotReady",
-		fmt.Sprintf("containers with unready status: [%s]", strings.Join(unready, " ")))
+	if closed := p.closedGates(); kind == corev1.PodReady && len(closed) > 0 {
+		return p.condition(kind, false, "ReadinessGatesNotReady", strings.Join(closed, ", "))
+	}
+	return p.condition(kind, true, "", "")
+}
+
+// closedGates returns, for each readiness gate of the pod whose condition other clients have not set to True, why it is
+// closed.
+func (p *plan) closedGates() (closed []string) {
+	for _, gate := range p.Pod.Spec.ReadinessGates {
+		switch c := find(p.Pod.Status.Conditions, gate.ConditionType); {
+		case c == nil:
+			closed = append(closed, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", gate.ConditionType))
+		case c.Status != corev1.ConditionTrue:
+			closed = append(closed, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %s", gate.ConditionType, c.Status))
+		}
+	}
+	return closed
 }

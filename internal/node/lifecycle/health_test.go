@@ -205,6 +205,36 @@ func TestPreStop(t *testing.T) {
 	}
 }
 
+func TestReadinessGates(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		conditions []corev1.PodCondition
+		want       string
+	}{
+		"a condition that is missing keeps the pod from being ready": {
+			nil, `False: corresponding condition of pod readiness gate "example.com/open" does not exist.`,
+		},
+		"and so does one that is false": {
+			[]corev1.PodCondition{{Type: "example.com/open", Status: corev1.ConditionFalse}},
+			`False: the status of pod readiness gate "example.com/open" is not "True", but False`,
+		},
+		"one that is true does not": {
+			[]corev1.PodCondition{{Type: "example.com/open", Status: corev1.ConditionTrue}}, "True: ",
+		},
+	} {
+		w := runsWith(never)
+		w.pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/open"}}
+		w.pod.Status.Conditions = c.conditions
+		for _, got := range w.decide(t0).Status.Conditions {
+			switch {
+			case got.Type == corev1.PodReady && string(got.Status)+": "+got.Message != c.want:
+				t.Errorf("%s: %+v", sentence, got)
+			case got.Type == corev1.ContainersReady && got.Status != corev1.ConditionTrue:
+				t.Errorf("%s: the containers are ready all the same: %+v", sentence, got)
+			}
+		}
+	}
+}
+
 func TestReadinessOfThePod(t *testing.T) {
 	d := runsWith(never, hasProbe(probe.Readiness)).probed("a").decide(t0)
 	for _, kind := range []corev1.PodConditionType{corev1.ContainersReady, corev1.PodReady} {

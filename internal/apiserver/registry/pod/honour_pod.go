@@ -28,8 +28,6 @@ var podRules = []rule[*corev1.PodSpec]{
 		"has no effect: pods are started oldest first"},
 	{"evictionResponders", func(s *corev1.PodSpec) bool { return len(s.EvictionResponders) > 0 }, nil, warn,
 		"has no effect: nothing asks for evictions here"},
-	{"readinessGates", func(s *corev1.PodSpec) bool { return len(s.ReadinessGates) > 0 }, nil, warn,
-		"has no effect: a pod is ready when its containers are"},
 
 	// Accounts. Tokens are never mounted, also with automountServiceAccountToken.
 	{"serviceAccountName", func(s *corev1.PodSpec) bool { return s.ServiceAccountName != "" && s.ServiceAccountName != "default" }, nil, warn,

@@ -303,7 +303,7 @@ var kept = map[string][]string{
 	"PodSpec": {
 		"volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy", "terminationGracePeriodSeconds",
 		"activeDeadlineSeconds", "serviceAccount", "nodeName", "hostNetwork", "securityContext", "enableServiceLinks",
-		"preemptionPolicy", "os", "schedulingGates", "tolerations", "resources", "runtimeClassName",
+		"preemptionPolicy", "os", "readinessGates", "schedulingGates", "tolerations", "resources", "runtimeClassName",
 	},
 	"Container": {
 		"name", "image", "args", "workingDir", "envFrom", "env", "resources", "restartPolicy", "restartPolicyRules",
