@@ -111,11 +111,11 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "jobs/results", &jobResultsREST{s})
 		out.add(gv, "jobs/log", &jobLogREST{server: s, source: logs})
 	case runtimeClassesResource:
-		s.classes.recreateDeleted(main.Store)
+		s.classes.store = main.Store
 	case storageClassesResource:
 		s.storageClasses.store = main.Store
 	case claimsResource:
-		main.BeginCreate = s.storageClasses.setDefault
+		main.BeginCreate, main.BeginUpdate = s.storageClasses.setDefault, s.storageClasses.admitGrowth
 	case serviceAccountsResource:
 		s.serviceAccounts = main.Store
 	case schema.GroupResource{Resource: "podtemplates"}:

@@ -16,6 +16,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/explanation"
 	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podneeds"
 )
 
 // whyREST serves jobs/why.
@@ -34,11 +35,28 @@ func (*whyREST) GroupVersionKind(schema.GroupVersion) schema.GroupVersionKind {
 // Get implements rest.Getter.
 func (r *whyREST) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
 	config := r.server.config.Jobs
-	o := explanation.Observer{Client: r.server.client, Events: r.eventsAbout, Settings: job.DefaultSettings(), NoController: config.NoController}
+	o := explanation.Observer{Client: r.server.client, Events: r.eventsAbout, Get: r.get, Settings: job.DefaultSettings(), NoController: config.NoController}
 	if config.Settings != nil {
 		o.Settings = *config.Settings
 	}
 	return o.Explain(ctx, request.NamespaceValue(ctx), name, time.Now())
+}
+
+// get reads an object that pods need.
+func (r *whyREST) get(ctx context.Context, kind podneeds.Kind, namespace, name string) (metav1.Object, error) {
+	switch kind {
+	case podneeds.ConfigMap:
+		return r.server.client.ConfigMaps().Get(ctx, namespace, name)
+	case podneeds.Secret:
+		return r.server.client.Secrets().Get(ctx, namespace, name)
+	case podneeds.PersistentVolumeClaim:
+		return r.server.client.PersistentVolumeClaims().Get(ctx, namespace, name)
+	}
+	account, err := r.server.serviceAccounts.Get(request.WithNamespace(ctx, namespace), name, &metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return account.(*corev1.ServiceAccount), nil
 }
 
 func (r *whyREST) eventsAbout(ctx context.Context, namespace string, object types.UID) ([]corev1.Event, error) {

@@ -12,44 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
-	"k8s.io/klog/v2"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
 	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
 var runtimeClassesResource = nodev1.Resource("runtimeclasses")
 
-// runtimeClasses keeps the default RuntimeClasses, and applies RuntimeClasses to new pods.
+// runtimeClasses applies RuntimeClasses to new pods.
 type runtimeClasses struct {
 	options podregistry.Options
 	store   *genericregistry.Store
 	// ctx ends with the server.
 	ctx context.Context
-}
-
-// recreateDeleted creates a default class again when it is deleted.
-func (c *runtimeClasses) recreateDeleted(store *genericregistry.Store) {
-	c.store = store
-	store.AfterDelete = func(_ runtime.Object, options *metav1.DeleteOptions) {
-		if len(options.DryRun) > 0 {
-			return
-		}
-		if err := c.ensure(); err != nil && c.ctx.Err() == nil {
-			klog.ErrorS(err, "Failed to create a default RuntimeClass")
-		}
-	}
-}
-
-// ensure creates the default classes that are missing.
-func (c *runtimeClasses) ensure() error {
-	for _, class := range registry.DefaultRuntimeClasses() {
-		_, err := c.store.Create(clusterWide(c.ctx), class, nil, &metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-	}
-	return nil
 }
 
 // get reads a class from the cache or, if the cache does not have it yet, from the store. It returns nil if there is

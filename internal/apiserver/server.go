@@ -33,6 +33,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/persistentvolume"
 	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/connlimit"
@@ -98,7 +99,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{config: c, scheme: scheme, codecs: serializer.NewCodecFactory(scheme), classes: classes, storageClasses: &storageClasses{},
 		ready: make(chan struct{})}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	classes.ctx, s.storageClasses.ctx = s.stopping, s.stopping
+	classes.ctx = s.stopping
 	s.storages = newStorages(c.Store, scheme, s.codecs, resources)
 	if err := s.setUp(resources); err != nil {
 		s.stop()
@@ -128,12 +129,16 @@ func (s *Server) setUp(resources []kinds.Resource) error {
 	}
 	serveOpenAPI(s.generic, config)
 	s.client = inprocess.New(kinds, s.admitCreation)
-	if s.config.Registry.Node != nil {
-		if err := s.storageClasses.keepLocal(); err != nil {
-			return err
-		}
+	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.keepClasses())
+}
+
+// keepClasses keeps the default RuntimeClasses and, where volumes can be made, the StorageClass for them.
+func (s *Server) keepClasses() error {
+	err := keepExisting(s.stopping, s.classes.store, registry.DefaultRuntimeClasses)
+	if err != nil || s.config.Registry.Node == nil {
+		return err
 	}
-	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.classes.ensure())
+	return keepExisting(s.stopping, s.storageClasses.store, persistentvolume.DefaultClasses)
 }
 
 // drainTimeout is how long requests may still take when the server stops. Watches and followed logs end at once. Slower

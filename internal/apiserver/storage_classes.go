@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -11,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	storage "k8s.io/component-helpers/storage/volume"
-	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry/persistentvolume"
 	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
@@ -22,33 +22,9 @@ var (
 	claimsResource         = corev1.Resource("persistentvolumeclaims")
 )
 
-// storageClasses keeps the StorageClass `local`, and gives new claims without a class the default one.
-type storageClasses struct {
-	store *genericregistry.Store
-	// ctx ends with the server.
-	ctx context.Context
-}
-
-// keepLocal creates the class `local`, now and when it is deleted.
-func (c *storageClasses) keepLocal() error {
-	c.store.AfterDelete = func(_ runtime.Object, options *metav1.DeleteOptions) {
-		if len(options.DryRun) > 0 {
-			return
-		}
-		if err := c.createLocal(); err != nil && c.ctx.Err() == nil {
-			klog.ErrorS(err, "Failed to create the StorageClass local")
-		}
-	}
-	return c.createLocal()
-}
-
-func (c *storageClasses) createLocal() error {
-	_, err := c.store.Create(clusterWide(c.ctx), persistentvolume.LocalClass(), nil, &metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
+// storageClasses applies StorageClasses to claims: those without a class get the default one, and bound ones may grow if their
+// class allows it.
+type storageClasses struct{ store *genericregistry.Store }
 
 // setDefault is the BeginCreate hook of claims.
 func (c *storageClasses) setDefault(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
@@ -65,9 +41,28 @@ func (c *storageClasses) setDefault(ctx context.Context, obj runtime.Object, _ *
 	return func(context.Context, bool) {}, nil
 }
 
+// admitGrowth is the BeginUpdate hook of claims. Validation refuses the growth of claims that are not bound.
+func (c *storageClasses) admitGrowth(ctx context.Context, obj, old runtime.Object, _ *metav1.UpdateOptions) (genericregistry.FinishFunc, error) {
+	claim, was := obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim)
+	size, before := claim.Spec.Resources.Requests[corev1.ResourceStorage], was.Spec.Resources.Requests[corev1.ResourceStorage]
+	if was.Status.Phase != corev1.ClaimBound || size.Cmp(before) <= 0 || c.allowsExpansion(ctx, storage.GetPersistentVolumeClaimClass(was)) {
+		return func(context.Context, bool) {}, nil
+	}
+	return nil, apierrors.NewForbidden(claimsResource, claim.Name, errors.New("only dynamically provisioned pvc can be resized and the "+
+		"storageclass that provisions the pvc must support resize: set allowVolumeExpansion in the class, or leave the request as it is"))
+}
+
+func (c *storageClasses) allowsExpansion(ctx context.Context, name string) bool {
+	if name == "" {
+		return false
+	}
+	class, err := c.store.Get(clusterWide(ctx), name, &metav1.GetOptions{})
+	return err == nil && ptr.Deref(class.(*storagev1.StorageClass).AllowVolumeExpansion, false)
+}
+
 // defaultName returns the name of the default class; empty if there is none.
 func (c *storageClasses) defaultName(ctx context.Context) (string, error) {
-	list, err := c.store.List(clusterWide(ctx), &metainternalversion.ListOptions{ResourceVersion: "0"})
+	list, err := c.store.List(clusterWide(ctx), &metainternalversion.ListOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -11,11 +11,11 @@ import (
 
 // Share says how a directory is shared with a group.
 type Share struct {
-	Group uint32 `json:"group"`
+	Group uint32
 	// Write lets the group read and write all files that are in the directory.
-	Write bool `json:"write,omitempty"`
+	Write bool
 	// OnMismatch leaves all as it is if the directory itself is shared in this way already.
-	OnMismatch bool `json:"onMismatch,omitempty"`
+	OnMismatch bool
 }
 
 // The permissions that the group gets of files and directories.

@@ -23,6 +23,8 @@ const (
 	Logs = "logs"
 	PKI  = "pki"
 	Pods = "pods"
+	// PersistentVolumes is missing in a data directory of an older version.
+	PersistentVolumes = "persistentvolumes"
 )
 
 // Kubeconfig is the file with the address and credentials for clients.
@@ -60,7 +62,7 @@ func makeFolders(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	for _, name := range []string{Etcd, Logs, PKI, Pods} {
+	for _, name := range []string{Etcd, Logs, PKI, Pods, PersistentVolumes} {
 		if err := makePrivate(filepath.Join(path, name)); err != nil {
 			return err
 		}

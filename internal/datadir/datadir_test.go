@@ -75,7 +75,7 @@ func TestMakeClosesWhatIsOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]fs.FileMode{".": 0o755, "pods": 0o700, "logs": 0o700, "etcd": 0o700, "pki": 0o700} {
+	for name, want := range map[string]fs.FileMode{".": 0o755, "pods": 0o700, "logs": 0o700, "etcd": 0o700, "pki": 0o700, "persistentvolumes": 0o700} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, want)

@@ -58,7 +58,7 @@ func scan(path string) ([]entry, error) {
 		return seen, err
 	}
 	seen[len(seen)-1].role = itself
-	for _, name := range append([]string{Logs, Pods, Kubeconfig}, files...) {
+	for _, name := range append([]string{Logs, Pods, PersistentVolumes, Kubeconfig}, files...) {
 		if seen, err = addKept(seen, end, name); err != nil {
 			return seen, err
 		}
@@ -84,7 +84,7 @@ func addKept(seen []entry, dataDir, name string) ([]entry, error) {
 // roleOf returns the role of a name in the data directory.
 func roleOf(name string) role {
 	switch {
-	case slices.Contains([]string{Etcd, Logs, PKI, Pods}, name):
+	case slices.Contains([]string{Etcd, Logs, PKI, Pods, PersistentVolumes}, name):
 		return folder
 	case slices.Contains(secrets, name):
 		return secret

@@ -1,7 +1,7 @@
 // Package explanation observes a Job and all that an explanation of it needs, through the registry of this process or
 // over the network, so that both give the same explanation:
 //
-//	Job, its pods, the Jobs it waits for, results, events ──► explain.Job ──► JobExplanation
+//	Job, its pods and what they need, the Jobs it waits for, results, events ──► explain.Job ──► JobExplanation
 //
 // It only reads, and knows no more of the Job's past than a controller that has just started.
 package explanation
@@ -23,6 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/job/explain"
+	"github.com/stint-dev/stint/internal/podneeds"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -36,10 +37,14 @@ type Client interface {
 // Events lists the events about one object.
 type Events func(ctx context.Context, namespace string, object types.UID) ([]corev1.Event, error)
 
+// Get reads an object that pods need.
+type Get func(ctx context.Context, kind podneeds.Kind, namespace, name string) (metav1.Object, error)
+
 // Observer explains Jobs.
 type Observer struct {
 	Client Client
 	Events Events
+	Get    Get
 	// Settings are those of the Job controller.
 	Settings core.Settings
 	// TimesAssumed is set if they are the defaults, as the controller's are not known.
@@ -75,6 +80,9 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 	}
 	if about.Holders, err = o.holders(ctx, job); err != nil {
 		return nil, fmt.Errorf("the runs that Job %s waits for: %w", name, err)
+	}
+	if err := o.needs(ctx, job, pods, &about); err != nil {
+		return nil, fmt.Errorf("what the pods of Job %s need: %w", name, err)
 	}
 	x := explain.Job(obs, about)
 	return &x, nil

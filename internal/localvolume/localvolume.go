@@ -15,10 +15,8 @@ import (
 	"path/filepath"
 
 	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/internal/datadir"
 )
-
-// Folder is the folder of the data directory that has the volumes.
-const Folder = "persistentvolumes"
 
 // removedPrefix begins the names of volumes that are being removed. No PersistentVolume has such a name.
 const removedPrefix = ".removed-"
@@ -33,11 +31,28 @@ type Dir struct {
 // Of returns the volumes in a data directory. Empty, unless nil, is called with a directory before it is removed: it removes
 // what containers have written there and this user may not remove.
 func Of(dataDir string, empty func(ctx context.Context, dir string) error) Dir {
-	return Dir{path: filepath.Join(dataDir, Folder), empty: empty}
+	return Dir{path: filepath.Join(dataDir, datadir.PersistentVolumes), empty: empty}
 }
 
 // Path returns the directory of a volume.
 func (d Dir) Path(volume string) string { return filepath.Join(d.path, volume) }
+
+// Find returns the directory of a volume if it is there.
+func (d Dir) Find(volume string) (string, error) {
+	if err := checkName(volume); err != nil {
+		return "", err
+	}
+	path := d.Path(volume)
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("the directory of PersistentVolume %q is gone: %w; delete its claim, or put the directory back", volume, err)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a directory: move it away", path)
+	}
+	return path, nil
+}
 
 // Make makes the directory of a volume, which every user of a pod may write to. If it exists, it stays as it is.
 func (d Dir) Make(_ context.Context, volume string) error {
@@ -69,7 +84,7 @@ func (d Dir) Remove(ctx context.Context, volume string) error {
 		return err
 	}
 	defer dir.Close()
-	// A volume that is only partly removed has another name, so that nobody takes it for whole.
+	// A volume that is only partly removed has another name, so that no pod takes it for whole.
 	removed := removedPrefix + volume
 	if err := dir.Rename(volume, removed); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

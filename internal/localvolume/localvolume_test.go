@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stint-dev/stint/internal/datadir"
 	"github.com/stint-dev/stint/internal/localvolume"
 )
 
@@ -42,7 +43,7 @@ func TestAVolumeIsMadeOnceAndKeepsItsData(t *testing.T) {
 		}
 		write(t, filepath.Join(d.Path("pvc-1"), "result"))
 	}
-	parent, err := os.Stat(filepath.Join(data, localvolume.Folder))
+	parent, err := os.Stat(filepath.Join(data, datadir.PersistentVolumes))
 	if err != nil || parent.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v: want a directory that only the server's user may enter", parent, err)
 	}
@@ -94,6 +95,9 @@ func TestAVolumeThatIsALinkIsNotFollowed(t *testing.T) {
 	if err := d.Make(t.Context(), "pvc-1"); err == nil {
 		t.Error("a link was taken for the directory of a volume")
 	}
+	if path, err := d.Find("pvc-1"); err == nil {
+		t.Errorf("a link was found as the directory %s", path)
+	}
 	if err := d.Remove(t.Context(), "pvc-1"); err != nil {
 		t.Error(err)
 	}
@@ -104,7 +108,7 @@ func TestVolumesBehindALinkAreLeftAlone(t *testing.T) {
 	base := t.TempDir()
 	decoy := filepath.Join(base, "decoy", "pvc-1", "file")
 	write(t, decoy)
-	if err := os.Symlink(filepath.Join(base, "decoy"), filepath.Join(base, localvolume.Folder)); err != nil {
+	if err := os.Symlink(filepath.Join(base, "decoy"), filepath.Join(base, datadir.PersistentVolumes)); err != nil {
 		t.Fatal(err)
 	}
 	d := localvolume.Of(base, nil)
@@ -140,7 +144,7 @@ func TestAVolumeIsEmptiedUnderAnotherName(t *testing.T) {
 	var emptied string
 	d := localvolume.Of(data, func(_ context.Context, dir string) error {
 		emptied = dir
-		wantFile(t, filepath.Join(data, localvolume.Folder, "pvc-1"), false)
+		wantFile(t, filepath.Join(data, datadir.PersistentVolumes, "pvc-1"), false)
 		wantFile(t, filepath.Join(dir, "file"), true)
 		return errors.New("the host process is of an older version")
 	})

@@ -156,6 +156,10 @@ func TestAClaimThatIsBeingDeletedIsNotUsed(t *testing.T) {
 	if err := h.client.PersistentVolumeClaims().Delete(t.Context(), claim, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	h.eventually("the informer shows the deletion", func() bool {
+		obj, known, err := h.client.PersistentVolumeClaims().Informer().GetStore().Get(claim)
+		return err == nil && known && obj.(*corev1.PersistentVolumeClaim).DeletionTimestamp != nil
+	}, func() any { return claim.Name })
 	pod := h.create(build("user", []string{"exit", "0"}, usingClaim("data")))
 	h.untilWaiting(pod, `persistentvolumeclaim "data" is being deleted`)
 	if started := rt.startedOf(pod.UID); len(started) > 0 {

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -94,7 +96,7 @@ func showsOwnMetadata(api *corev1.Pod) bool {
 	return false
 }
 
-// nodeHandler observes the Node's taints, and recreates the Node if it is deleted, as this node still runs.
+// nodeHandler observes the Node's taints and labels, and recreates the Node if it is deleted, as this node still runs.
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
 		object, ok := obj.(*corev1.Node)
@@ -102,10 +104,16 @@ func (n *Node) nodeHandler() cache.ResourceEventHandler {
 			n.workers.wake(n.pods.uids()...)
 		}
 	}
-	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }, DeleteFunc: func(any) { n.registration.deleted() }}
+	changed := func(before, after any) {
+		seen(after)
+		if old, ok := before.(*corev1.Node); ok && !maps.Equal(old.Labels, after.(*corev1.Node).Labels) {
+			n.workers.wake(n.scheduler.withoutVolumes()...)
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: changed, DeleteFunc: func(any) { n.registration.deleted() }}
 }
 
-// configHandler requeues the pods that refer to a ConfigMap, Secret or claim when it changes.
+// configHandler requeues the pods that refer to an object of this kind when it changes.
 func (n *Node) configHandler(kind config.Kind) cache.ResourceEventHandler {
 	changed := func(obj any) {
 		if object, ok := obj.(metav1.Object); ok {
@@ -115,6 +123,16 @@ func (n *Node) configHandler(kind config.Kind) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }}
 }
 
+// claimHandler is configHandler for claims, which pods wait for: that one is gone is new to them as well.
+func (n *Node) claimHandler() cache.ResourceEventHandler {
+	changed := n.configHandler(config.Claim)
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { changed.OnAdd(obj, false) },
+		UpdateFunc: changed.OnUpdate,
+		DeleteFunc: func(obj any) { changed.OnAdd(obj, false) },
+	}
+}
+
 // volumeHandler requeues the pods that refer to the claim of a PersistentVolume when the volume changes.
 func (n *Node) volumeHandler() cache.ResourceEventHandler {
 	changed := func(obj any) {
@@ -122,7 +140,7 @@ func (n *Node) volumeHandler() cache.ResourceEventHandler {
 			n.configChanged(config.Use{Kind: config.Claim, Namespace: pv.Spec.ClaimRef.Namespace, Name: pv.Spec.ClaimRef.Name})
 		}
 	}
-	return cache.ResourceEventHandlerFuncs{AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }}
+	return cache.ResourceEventHandlerFuncs{AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }, DeleteFunc: changed}
 }
 
 func (n *Node) configChanged(use config.Use) {

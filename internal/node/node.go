@@ -65,7 +65,7 @@ func (n *Node) watch() error {
 		{"jobs", n.Client.Jobs().Informer(), n.logRetention.JobHandler()},
 		{"configmaps", n.Client.ConfigMaps().Informer(), n.configHandler(config.ConfigMap)},
 		{"secrets", n.Client.Secrets().Informer(), n.configHandler(config.Secret)},
-		{"persistentvolumeclaims", n.Client.PersistentVolumeClaims().Informer(), n.configHandler(config.Claim)},
+		{"persistentvolumeclaims", n.Client.PersistentVolumeClaims().Informer(), n.claimHandler()},
 		{"persistentvolumes", n.Client.PersistentVolumes().Informer(), n.volumeHandler()},
 	} {
 		registration, err := w.informer.AddEventHandler(w.handler)

@@ -72,9 +72,10 @@ func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.P
 	}
 	due := waitingDue(p.waitingSince, m.scheduler.lastMoved())
 	switch {
+	case reason != corev1.PodReasonUnschedulable:
 	case persistentvolume.UsesClaims(api):
 		due = p.waitingSince.Add(reportWaitingAfter) // Claims are bound in a moment, if they can be.
-	case reason == corev1.PodReasonUnschedulable:
+	default:
 		due = p.waitingSince // This pod can never start, even if the queue moves.
 	}
 	if !t.Before(due) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/persistentvolume"
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
@@ -74,8 +75,19 @@ func (n *Node) recover(ctx context.Context) error {
 		p.mu.Unlock()
 		n.workers.wake(s.PodUID)
 	}
+	n.holdClaims()
 	n.finishDeletions(ctx)
 	return n.removeLeftoverDirs()
+}
+
+// holdClaims lets no other pod have the ReadWriteOncePod claims of pods that were admitted before.
+func (n *Node) holdClaims() {
+	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
+		api := obj.(*corev1.Pod)
+		if api.Spec.NodeName == n.Name() && api.Status.StartTime != nil && !podstatus.IsTerminal(api.Status.Phase) && persistentvolume.UsesClaims(api) {
+			n.scheduler.reserve(api)
+		}
+	}
 }
 
 // removeLeftoverDirs removes the folders of pods that terminated or were deleted while the node did not run.

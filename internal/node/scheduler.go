@@ -167,6 +167,13 @@ func (s *scheduler) lastMoved() time.Time {
 	return s.moved
 }
 
+// withoutVolumes returns the pods that wait for their claims.
+func (s *scheduler) withoutVolumes() []types.UID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.claims.waiting))
+}
+
 func (s *scheduler) hasReserved(uid types.UID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

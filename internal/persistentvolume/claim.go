@@ -129,14 +129,15 @@ func (o *ClaimObservation) unbound() ClaimDecision {
 
 // match returns the volume that names the claim or, unless the claim still waits for a consumer, the smallest that fits.
 func (o *ClaimObservation) match() (*corev1.PersistentVolume, error) {
-	// Of volumes of the same size, the library returns the first.
+	// The library leaves the access modes to its callers. Of volumes of the same size, it returns the first.
 	slices.SortFunc(o.Candidates, func(a, b *corev1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
+	candidates := slices.DeleteFunc(o.Candidates, func(v *corev1.PersistentVolume) bool { return !storagevolume.CheckAccessModes(o.Claim, v) })
 	waits := o.Class.waitsForConsumer()
 	var node *corev1.Node
 	if waits && o.HasConsumer {
 		node = o.Node
 	}
-	return storagevolume.FindMatchingVolume(o.Claim, o.Candidates, node, nil, waits, true)
+	return storagevolume.FindMatchingVolume(o.Claim, candidates, node, nil, waits, true)
 }
 
 func (o *ClaimObservation) provision() ClaimDecision {

@@ -109,6 +109,9 @@ func normalized(object map[string]any) any {
 	if metadata["deletionTimestamp"] != nil {
 		metadata["deletionTimestamp"] = "NOW"
 	}
+	if status, _ := result["status"].(map[string]any); status["lastPhaseTransitionTime"] != nil {
+		status["lastPhaseTransitionTime"] = "SET"
+	}
 	managers, _ := metadata["managedFields"].([]any)
 	for _, manager := range managers {
 		delete(manager.(map[string]any), "time")

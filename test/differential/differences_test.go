@@ -22,7 +22,7 @@ type difference struct {
 // deliberate lists every intended difference from Kubernetes, collected from the files that describe them.
 func deliberate() []*known {
 	var all []*known
-	for _, d := range slices.Concat(jobDifferences, podDifferences) {
+	for _, d := range slices.Concat(jobDifferences, podDifferences, storageDifferences) {
 		all = append(all, &known{difference: d, pattern: regexp.MustCompile("^(" + d.gaps + ")$"), met: map[string]bool{}})
 	}
 	return all

@@ -2,7 +2,6 @@ package differential_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -54,7 +53,7 @@ func TestClusterDefinitionSaysOfResultSlicesWhatTheServerSays(t *testing.T) {
 			must(t, err)
 			for _, e := range []*endpoint{cluster, server} {
 				got, err := e.do(call{method: http.MethodPost, contentType: "application/json", body: body,
-					path: fmt.Sprintf(collections["ResultSlice"], "default")})
+					path: collection("ResultSlice", "default")})
 				must(t, err)
 				if got.code != c.code {
 					t.Errorf("%s answers %d, want %d: %s", e.name, got.code, c.code, got.body[:min(len(got.body), 500)])

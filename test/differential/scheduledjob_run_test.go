@@ -2,7 +2,6 @@ package differential_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"testing"
 
@@ -59,7 +58,7 @@ func checkRunnable(t *testing.T, cluster, server *endpoint, manifest, stored []b
 
 func dryCreate(t *testing.T, server *endpoint, kind string, body []byte) (accepted bool, answer []byte) {
 	t.Helper()
-	r, err := server.do(call{method: http.MethodPost, path: fmt.Sprintf(collections[kind], "default"), contentType: "application/yaml",
+	r, err := server.do(call{method: http.MethodPost, path: collection(kind, "default"), contentType: "application/yaml",
 		query: map[string]string{"dryRun": "All"}, body: body})
 	must(t, err)
 	return r.code/100 == 2, r.body

@@ -3,7 +3,6 @@ package differential_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -47,34 +46,44 @@ type scene struct {
 	path string
 }
 
-// collections are the paths of the kinds, below a namespace.
+// collections are the paths of the kinds, in NAMESPACE where they have one.
 var collections = map[string]string{
-	"Job":          "/apis/batch/v1/namespaces/%s/jobs",
-	"CronJob":      "/apis/batch/v1/namespaces/%s/cronjobs",
-	"Pod":          "/api/v1/namespaces/%s/pods",
-	"PodTemplate":  "/api/v1/namespaces/%s/podtemplates",
-	"ScheduledJob": "/apis/stint.dev/v1/namespaces/%s/scheduledjobs",
-	"ResultSlice":  "/apis/stint.dev/v1/namespaces/%s/resultslices",
+	"Job":          "/apis/batch/v1/namespaces/NAMESPACE/jobs",
+	"CronJob":      "/apis/batch/v1/namespaces/NAMESPACE/cronjobs",
+	"Pod":          "/api/v1/namespaces/NAMESPACE/pods",
+	"PodTemplate":  "/api/v1/namespaces/NAMESPACE/podtemplates",
+	"ScheduledJob": "/apis/stint.dev/v1/namespaces/NAMESPACE/scheduledjobs",
+	"ResultSlice":  "/apis/stint.dev/v1/namespaces/NAMESPACE/resultslices",
+
+	"PersistentVolume":      "/api/v1/persistentvolumes",
+	"PersistentVolumeClaim": "/api/v1/namespaces/NAMESPACE/persistentvolumeclaims",
+	"StorageClass":          "/apis/storage.k8s.io/v1/storageclasses",
+}
+
+func collection(kind any, namespace string) string {
+	return strings.Replace(collections[kind.(string)], "NAMESPACE", namespace, 1)
 }
 
 // newScene stores what the section needs. Each section has a namespace, so that objects of different sections do not
-// meet.
+// meet; those of kinds without namespaces have the name instead.
 func newScene(server *endpoint, s *section, base any, namespace string) (*scene, error) {
 	object, err := changed(base, s.With)
 	if err != nil {
 		return nil, err
 	}
 	c := &scene{section: s, server: server, base: object.(map[string]any)}
-	collection := collections[c.base["kind"].(string)]
 	switch s.Request {
 	case create:
-		c.path = fmt.Sprintf(collection, "default")
+		c.path = collection(c.base["kind"], "default")
 		return c, nil
 	case applyNew:
-		c.path = fmt.Sprintf(collection, "default") + "/" + c.name()
+		c.path = collection(c.base["kind"], "default") + "/" + c.name()
 		return c, nil
 	}
-	c.path = fmt.Sprintf(collection, namespace)
+	c.path = collection(c.base["kind"], namespace)
+	if c.path == collection(c.base["kind"], "another") {
+		c.base = merged(c.base, map[string]any{"metadata": map[string]any{"name": namespace}}).(map[string]any)
+	}
 	return c, c.store(namespace)
 }
 

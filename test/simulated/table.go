@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
@@ -58,7 +59,10 @@ func NewTable[T client.Object](s *Server, kind kinds.Resource) *Table[T] {
 // text is how objects show a version.
 func (x *Table[T]) text(version int) string { return strconv.Itoa(x.offset + version) }
 
-func keyOf(namespace, name string) string { return namespace + "/" + name }
+// keyOf is the key of an object, also in caches.
+func keyOf(namespace, name string) string {
+	return cache.ObjectName{Namespace: namespace, Name: name}.String()
+}
 
 // All returns the objects in the order of their names.
 func (x *Table[T]) All() []T {

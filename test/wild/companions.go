@@ -3,30 +3,37 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/cli/run/dirclaim"
 )
 
 // standInValue is the value of keys of ConfigMaps and Secrets that no manifest defines. Some are run as scripts.
 const standInValue = "#!/bin/sh"
 
-// assumed is what a pod expects to exist: service accounts, and the keys of ConfigMaps and Secrets by their names.
+// assumed is what a pod expects to exist: service accounts, claims, and the keys of ConfigMaps and Secrets by their names.
 type assumed struct {
 	configMaps, secrets map[string]map[string]string
-	accounts            map[string]bool
+	accounts, claims    map[string]bool
 }
 
 // assumedBy finds what a Job's pod expects to exist.
 func assumedBy(j *job) assumed {
-	a := assumed{map[string]map[string]string{}, map[string]map[string]string{}, map[string]bool{}}
+	a := assumed{map[string]map[string]string{}, map[string]map[string]string{}, map[string]bool{}, map[string]bool{}}
 	a.accounts[j.pod().ServiceAccountName] = true
 	for _, c := range j.containers() {
 		a.environment(c)
 	}
 	for _, v := range j.pod().Volumes {
 		a.volume(v.ConfigMap, v.Secret)
+		if v.PersistentVolumeClaim != nil {
+			a.claims[v.PersistentVolumeClaim.ClaimName] = true
+		}
 		if v.ConfigMap != nil && len(v.ConfigMap.Items) == 0 {
 			note(a.configMaps, v.ConfigMap.Name, subPathsOf(j, v.Name)...)
 		}
@@ -124,6 +131,27 @@ func (a *assumed) make(ctx context.Context, s *server, namespace string) error {
 		o := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if _, err := s.CoreV1().ServiceAccounts(namespace).Create(ctx, o, metav1.CreateOptions{}); name != "" && isFailure(err) {
 			return fmt.Errorf("service account %q: %w", name, err)
+		}
+	}
+	return a.makeClaims(ctx, s, namespace)
+}
+
+// makeClaims makes the claims of directories, as stint run --claim does.
+func (a *assumed) makeClaims(ctx context.Context, s *server, namespace string) error {
+	for name := range a.claims {
+		_, err := s.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil || !apierrors.IsNotFound(err) {
+			continue // The file defines it, or the name is invalid.
+		}
+		c := dirclaim.Claim{Name: name, Dir: filepath.Join(s.claims, namespace, name), Flag: "claim " + name}
+		if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+			return err
+		}
+		if err := os.Chmod(c.Dir, 0o777); err != nil { // The umask does not count: pods have users of their own.
+			return err
+		}
+		if err := (dirclaim.Maker{Core: s.CoreV1()}).Make(ctx, namespace, c); err != nil {
+			return err
 		}
 	}
 	return nil

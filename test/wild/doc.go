@@ -8,7 +8,7 @@
 // With -shell, scripts run: shells and what belongs to them are those of busybox and bash (Debian: busybox-static,
 // bash-static), and only the other programs that scripts name are stand-ins. Then only the end of the Job counts.
 //
-// What a manifest expects to exist is created: its namespace, its service accounts, and the ConfigMaps and Secrets that it
-// does not define. Only what has nothing to do with containers is changed: digests of images are left out, schedules are
+// What a manifest expects to exist is created: its namespace, its service accounts, and the ConfigMaps, Secrets and claims that
+// it does not define. Claims that it defines get local volumes, whatever their class is. Only what has nothing to do with containers is changed: digests of images are left out, schedules are
 // run once by hand, suspended Jobs are resumed, finished ones are kept, and requests are cut to what the machine has.
 package main

@@ -22,14 +22,16 @@ import (
 type server struct {
 	kubernetes.Interface
 	program, kubeconfig, images string
-	command                     *exec.Cmd
+	// claims has the directories of claims that no file defines.
+	claims  string
+	command *exec.Cmd
 }
 
 func startServer(ctx context.Context, program, dir string) (*server, error) {
 	data := filepath.Join(dir, "data")
-	s := &server{program: program, kubeconfig: filepath.Join(data, "kubeconfig"), images: filepath.Join(dir, "images")}
+	s := &server{program: program, kubeconfig: filepath.Join(data, "kubeconfig"), images: filepath.Join(dir, "images"), claims: filepath.Join(dir, "claims")}
 	s.command = exec.Command(program, "server", "--data-dir", data, "--listen", "127.0.0.1:0", "--image-dir", s.images,
-		"--allocatable", "cpu=1000,memory=1000Gi")
+		"--allocatable", "cpu=1000,memory=1000Gi", "--local-storage-classes", "*")
 	s.command.Env = append(os.Environ(), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
 	log, err := os.Create(filepath.Join(dir, "server.log"))
 	if err != nil {

@@ -70,7 +70,7 @@ func (t *trial) prepare(ctx context.Context) error {
 	}
 	for _, c := range t.file.companions {
 		switch c.GetKind() {
-		case "ConfigMap", "Secret", "ServiceAccount":
+		case "ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim":
 			if _, err := t.server.create(ctx, t.namespace, c); err != nil && !strings.Contains(err.Error(), "AlreadyExists") {
 				return fmt.Errorf("%s %q: %w", c.GetKind(), c.GetName(), err)
 			}

@@ -90,7 +90,8 @@ const (
 type JobWait struct {
 	// For is the kind of wait, for programs.
 	For JobWaitFor `json:"for"`
-	// What names what is waited for: pods, a Job, finalizers, or the waiting reason of pods.
+	// What names what is waited for: pods, a Job, finalizers, the waiting reason of pods, a PersistentVolumeClaim, or a missing
+	// object as KIND/NAME.
 	// +optional
 	What string `json:"what,omitempty"`
 	// Message describes the wait for people.
@@ -103,6 +104,10 @@ type JobWait struct {
 	// Count is the number of pods or indexes that wait.
 	// +optional
 	Count int32 `json:"count,omitempty"`
+	// Keys are those that pods use of a missing ConfigMap or Secret, as far as the pod template names them.
+	// +optional
+	// +listType=atomic
+	Keys []string `json:"keys,omitempty"`
 }
 
 // JobWaitFor is a kind of wait.
@@ -132,6 +137,10 @@ const (
 	WaitForCreation JobWaitFor = "Creation"
 	// WaitForCapacity is for room on a node.
 	WaitForCapacity JobWaitFor = "Capacity"
+	// WaitForObject is for an object that pods refer to and that does not exist.
+	WaitForObject JobWaitFor = "Object"
+	// WaitForClaim is for a PersistentVolumeClaim to be bound.
+	WaitForClaim JobWaitFor = "PersistentVolumeClaim"
 	// WaitForContainers is for an image, configuration, a volume, or a crashing container's next start.
 	WaitForContainers JobWaitFor = "Containers"
 	// WaitForFinalizer is for a controller or a user to remove a finalizer.

@@ -1364,7 +1364,7 @@ func schema_stint_api_stint_v1_JobWait(ref common.ReferenceCallback) common.Open
 					},
 					"what": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What names what is waited for: pods, a Job, finalizers, or the waiting reason of pods.",
+							Description: "What names what is waited for: pods, a Job, finalizers, the waiting reason of pods, a PersistentVolumeClaim, or a missing object as KIND/NAME.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1393,6 +1393,25 @@ func schema_stint_api_stint_v1_JobWait(ref common.ReferenceCallback) common.Open
 							Description: "Count is the number of pods or indexes that wait.",
 							Type:        []string{"integer"},
 							Format:      "int32",
+						},
+					},
+					"keys": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Keys are those that pods use of a missing ConfigMap or Secret, as far as the pod template names them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
 						},
 					},
 				},

@@ -156,9 +156,9 @@ func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 		kinds = append(kinds, kind)
 	}
 	if len(kinds) == 0 {
-		kinds = []string{"Job", "ConfigMap", "Secret", "Namespace", "Pod", "ServiceAccount", "PodTemplate", "CronJob", "ScheduledJob"}
+		kinds = []string{"Job", "ConfigMap", "Secret", "Namespace", "Pod", "ServiceAccount", "PersistentVolumeClaim", "PersistentVolume", "PodTemplate", "CronJob", "ScheduledJob"}
 	}
-	remedy := "stint run accepts Jobs and the objects that they need (ConfigMap, Secret, Namespace)"
+	remedy := "stint run accepts Jobs and the objects that they need (ConfigMap, Secret, PersistentVolumeClaim, Namespace)"
 	if near := Closest(gvk.Kind, kinds); near != "" {
 		remedy = "did you mean " + near + "?"
 	}

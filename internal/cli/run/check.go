@@ -80,35 +80,32 @@ func (s *submitter) comingNamespaces(ctx context.Context, objects []*manifest.Ob
 const dryRunNamespace = metav1.NamespaceDefault
 
 func (s *submitter) dryRunSupport(ctx context.Context, o *manifest.Object, coming bool) error {
-	namespace := o.Typed.GetNamespace()
-	if coming {
-		namespace = dryRunNamespace
+	if !coming {
+		return s.put(ctx, o, o.Typed.GetNamespace(), true)
 	}
-	return s.put(ctx, o, namespace, true)
+	client, err := s.clientFor(o, dryRunNamespace)
+	if err != nil {
+		return err
+	}
+	// Not applied: an object of the name in dryRunNamespace is another one.
+	err = create(ctx, client, o, dryRunNamespace, true)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // put applies an object, or creates it if it has a generateName.
 func (s *submitter) put(ctx context.Context, o *manifest.Object, namespace string, dryRun bool) error {
-	c := s.clients.Load()
-	mapping, err := c.mapper.RESTMapping(o.GVK.GroupKind(), o.GVK.Version)
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.GVK.Kind, err)
-	}
-	var client dynamic.ResourceInterface = c.any.Resource(mapping.Resource)
-	if namespace != "" {
-		client = c.any.Resource(mapping.Resource).Namespace(namespace)
-	}
-	object, err := bodyIn(o, namespace)
+	client, err := s.clientFor(o, namespace)
 	if err != nil {
 		return err
 	}
-	var dry []string
-	if dryRun {
-		dry = []string{metav1.DryRunAll}
-	}
 	if o.Typed.GetName() == "" {
-		_, err = client.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager, DryRun: dry,
-			FieldValidation: metav1.FieldValidationStrict})
+		return create(ctx, client, o, namespace, dryRun)
+	}
+	object, err := bodyIn(o, namespace)
+	if err != nil {
 		return err
 	}
 	encoded, err := object.MarshalJSON()
@@ -116,8 +113,37 @@ func (s *submitter) put(ctx context.Context, o *manifest.Object, namespace strin
 		return err
 	}
 	_, err = client.Patch(ctx, o.Typed.GetName(), types.ApplyPatchType, encoded, metav1.PatchOptions{
-		FieldManager: fieldManager, DryRun: dry, Force: ptr.To(false), FieldValidation: metav1.FieldValidationStrict})
+		FieldManager: fieldManager, DryRun: dry(dryRun), Force: ptr.To(false), FieldValidation: metav1.FieldValidationStrict})
 	return err
+}
+
+func create(ctx context.Context, client dynamic.ResourceInterface, o *manifest.Object, namespace string, dryRun bool) error {
+	object, err := bodyIn(o, namespace)
+	if err != nil {
+		return err
+	}
+	_, err = client.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager, DryRun: dry(dryRun),
+		FieldValidation: metav1.FieldValidationStrict})
+	return err
+}
+
+func (s *submitter) clientFor(o *manifest.Object, namespace string) (dynamic.ResourceInterface, error) {
+	c := s.clients.Load()
+	mapping, err := c.mapper.RESTMapping(o.GVK.GroupKind(), o.GVK.Version)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.GVK.Kind, err)
+	}
+	if namespace == "" {
+		return c.any.Resource(mapping.Resource), nil
+	}
+	return c.any.Resource(mapping.Resource).Namespace(namespace), nil
+}
+
+func dry(run bool) []string {
+	if run {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
 }
 
 // bodyIn returns the object as in the file, in the given namespace.

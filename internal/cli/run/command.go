@@ -12,6 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/nodeflags"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/run/dirclaim"
 	"github.com/stint-dev/stint/internal/cli/targetflags"
 	"github.com/stint-dev/stint/internal/server"
 )
@@ -30,6 +31,8 @@ type runFlags struct {
 	terminated  controllerflags.TerminatedPods
 	runtime     nodeflags.Runtime
 	imageGC     nodeflags.ImageGC
+	classes     nodeflags.LocalStorageClasses
+	claims      []string
 }
 
 // NewCommand returns the command stint run.
@@ -52,6 +55,7 @@ Ctrl-C kills the pods. If the output is closed, as by head, that is the same as 
 Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 after Ctrl-C.`,
 		Example: `  stint run -f job.yaml
   stint run -f config.yaml -f jobs.yaml -n batch
+  stint run -f job.yaml --claim data=./data
   generate-jobs | stint run -f - -o json`,
 		Args: command.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -79,23 +83,31 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	f.terminated.Add(flags)
 	f.runtime.Add(flags)
 	f.imageGC.Add(flags)
+	f.classes.Add(flags)
+	flags.StringArrayVar(&f.claims, "claim", nil,
+		"make the PersistentVolumeClaim that Jobs name, of a directory of this machine: NAME=DIR; repeatable")
 	f.Add(flags)
 	return cmd
 }
 
+// check checks the flags that concern what is run and what is shown.
+func (f *runFlags) check() error {
+	switch {
+	case len(f.files) == 0 && f.kustomize == "":
+		return command.BadInputf("no manifest: name one with -f FILE, or -f - for standard input, or a kustomization with -k DIR")
+	case f.format != "" && f.format != "json":
+		return command.BadInputf("-o %s is not supported: -o json writes JSON lines", f.format)
+	case f.format == "json" && f.quiet:
+		return command.BadInputf("-q and -o json exclude each other: leave one out")
+	case !slices.Contains([]Logs{LogsAll, LogsFailed, LogsNone}, Logs(f.logs)):
+		return command.BadInputf("--logs=%s is not supported: use all, failed or none", f.logs)
+	}
+	return nil
+}
+
 func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) {
-	if len(f.files) == 0 && f.kustomize == "" {
-		return Options{}, command.BadInputf("no manifest: name one with -f FILE, or -f - for standard input, or a kustomization with -k DIR")
-	}
-	if f.format != "" && f.format != "json" {
-		return Options{}, command.BadInputf("-o %s is not supported: -o json writes JSON lines", f.format)
-	}
-	if f.format == "json" && f.quiet {
-		return Options{}, command.BadInputf("-q and -o json exclude each other: leave one out")
-	}
-	logs := Logs(f.logs)
-	if !slices.Contains([]Logs{LogsAll, LogsFailed, LogsNone}, logs) {
-		return Options{}, command.BadInputf("--logs=%s is not supported: use all, failed or none", f.logs)
+	if err := f.check(); err != nil {
+		return Options{}, err
 	}
 	allocatable, err := nodeflags.ParseAllocatable(f.allocatable)
 	if err != nil {
@@ -121,15 +133,25 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 	if err != nil {
 		return Options{}, err
 	}
+	classes, err := f.classes.Checked()
+	if err != nil {
+		return Options{}, err
+	}
+	claims, err := dirclaim.Parse(f.claims)
+	if err != nil {
+		return Options{}, err
+	}
 	where, err := f.Flags.Options()
 	if err != nil {
 		return Options{}, err
 	}
 	return Options{
-		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
-		RuntimeClass: class, RuntimeAsked: f.runtime.Flag != "",
+		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: Logs(f.logs), Target: where,
+		Claims:       claims,
+		RuntimeClass: class, RuntimeAsked: f.runtime.Flag != "", ClassesAsked: len(classes) > 0,
 		Start: embedded.Server(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
 			Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, PodMaxPIDs: maxPIDs,
+			LocalStorageClasses:      classes,
 			TerminatedPodGCThreshold: f.terminated.Threshold(),
 			RuntimeClass:             class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC}),
 		Output: func() output.Output { return NewOutput(streams, f.format == "json", f.quiet) },

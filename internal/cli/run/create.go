@@ -15,16 +15,11 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
-// createSupport creates the objects that are not Jobs: namespaces first, the others in the order of the files.
+// createSupport creates the objects that are not Jobs.
 func (s *submitter) createSupport(ctx context.Context, objects []*manifest.Object) error {
-	for _, namespaces := range []bool{true, false} {
-		for _, o := range objects {
-			if _, isJob := o.Job(); isJob || namespaces != (o.GVK.Kind == "Namespace") {
-				continue
-			}
-			if err := s.put(ctx, o, o.Typed.GetNamespace(), false); err != nil {
-				return fmt.Errorf("apply %s %s: %w", o.GVK.Kind, o.Name(), err)
-			}
+	for _, o := range supportInOrder(objects) {
+		if err := s.put(ctx, o, o.Typed.GetNamespace(), false); err != nil {
+			return fmt.Errorf("apply %s %s: %w", o.GVK.Kind, o.Name(), err)
 		}
 	}
 	return nil

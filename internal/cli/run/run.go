@@ -17,6 +17,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/run/dirclaim"
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
@@ -36,9 +37,13 @@ type Options struct {
 	Logs   Logs
 	Target target.Options
 	Start  target.Start
+	// Claims are made before the Jobs.
+	Claims []dirclaim.Claim
 	// RuntimeClass is the default of the server that Start starts. RuntimeAsked is set if it comes from the command line.
 	RuntimeClass string
 	RuntimeAsked bool
+	// ClassesAsked is set if the command line names StorageClasses for the server that Start starts.
+	ClassesAsked bool
 	// Output is called once the input has been checked. Run closes the result.
 	Output func() output.Output
 	// Interrupts delivers Ctrl-C and other signals that end the run.

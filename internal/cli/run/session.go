@@ -33,10 +33,16 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	if err != nil {
 		return orInterrupted(interrupted(), err)
 	}
-	if err := s.submitter.refuseRuntime(); err != nil {
+	if err := s.submitter.refuseFlags(); err != nil {
 		return err
 	}
+	if err := s.submitter.checkClaims(setup); err != nil {
+		return orInterrupted(interrupted(), err)
+	}
 	s.submitter.note(jobsOf(objects))
+	if err := s.submitter.noteAbsent(setup, objects); err != nil {
+		return orInterrupted(interrupted(), err)
+	}
 	s.follower.pods.begin(ctx, jobsOf(objects))
 	err = s.submit(setup, objects, plans)
 	if err == nil {
@@ -52,9 +58,12 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	return s.follower.follow(ctx, false)
 }
 
-// submit creates the other objects, then the Jobs, and gives each Job to the follower.
+// submit creates the other objects and the claims, then the Jobs, and gives each Job to the follower.
 func (s *session) submit(ctx context.Context, objects []*manifest.Object, plans []*plan) error {
 	if err := s.submitter.createSupport(ctx, objects); err != nil {
+		return err
+	}
+	if err := s.submitter.makeClaims(ctx); err != nil {
 		return err
 	}
 	if err := s.submitter.replace(ctx, plans); err != nil {

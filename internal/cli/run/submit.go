@@ -8,6 +8,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/run/dirclaim"
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
@@ -24,27 +25,50 @@ type submitter struct {
 	// runtimeClass is the default of an embedded server. runtimeAsked is set if it comes from the command line.
 	runtimeClass string
 	runtimeAsked bool
+	// classesAsked is set if the command line names StorageClasses for an embedded server.
+	classesAsked bool
+	// asked are the claims of the flag --claim, and claims what they are in this run.
+	asked  []dirclaim.Claim
+	claims []claimIn
 }
 
 func newSubmitter(o Options, c *connection, out output.Output) *submitter {
-	return &submitter{connection: c, out: out, namespace: o.Target.Namespace, runtimeClass: o.RuntimeClass, runtimeAsked: o.RuntimeAsked}
+	return &submitter{connection: c, out: out, namespace: o.Target.Namespace, runtimeClass: o.RuntimeClass, runtimeAsked: o.RuntimeAsked,
+		classesAsked: o.ClassesAsked, asked: o.Claims}
 }
 
-// complete sets the namespaces of objects, and refuses cyclic dependencies.
+// complete sets the namespaces of objects, finds the claims to make for them, and refuses cyclic dependencies.
 func (s *submitter) complete(objects []*manifest.Object) error {
 	if err := manifest.InNamespace(objects, s.target.Namespace, s.namespace != "", s.namespaced); err != nil {
+		return err
+	}
+	if err := s.planClaims(objects); err != nil {
 		return err
 	}
 	return refuseCycles(objects)
 }
 
-// refuseRuntime refuses the flag --runtime if the server is not embedded, as it would have no effect.
-func (s *submitter) refuseRuntime() error {
-	if !s.runtimeAsked || s.target.Kind == target.Embedded {
+// refuseFlags refuses flags that would have no effect, as the server is not embedded.
+func (s *submitter) refuseFlags() error {
+	if s.target.Kind == target.Embedded {
 		return nil
 	}
-	return InputError{fmt.Errorf("--runtime is for a server that stint run starts itself, and this run is %s: write runtimeClassName: %s into the pod template",
-		s.target.Place(), s.runtimeClass)}
+	if s.runtimeAsked {
+		return InputError{fmt.Errorf("--runtime is for a server that stint run starts itself, and this run is %s: write runtimeClassName: %s into the pod template",
+			s.target.Place(), s.runtimeClass)}
+	}
+	if s.classesAsked {
+		return InputError{fmt.Errorf("--local-storage-classes is for a server that stint run starts itself, and this run is %s: %s",
+			s.target.Place(), s.remedyForClasses())}
+	}
+	return nil
+}
+
+func (s *submitter) remedyForClasses() string {
+	if s.target.Kind == target.Cluster {
+		return "leave it out"
+	}
+	return "start that server with the flag"
 }
 
 // note shows where the Jobs run, and warns of images and files that processes will not use.

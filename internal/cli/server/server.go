@@ -43,6 +43,7 @@ type serverFlags struct {
 	memory      nodeflags.MemoryLimit
 	quota       nodeflags.Quota
 	maxPIDs     nodeflags.PodMaxPIDs
+	classes     nodeflags.LocalStorageClasses
 	service     controllerflags.Service
 	job         controllerflags.Job
 	schedules   controllerflags.Schedules
@@ -89,6 +90,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	f.memory.Add(flags)
 	f.quota.Add(flags)
 	f.maxPIDs.Add(flags)
+	f.classes.Add(flags)
 	f.service.Add(flags, controllerflags.Offer{All: server.Controllers})
 	f.job.Add(flags, job.Options{
 		ManagedBy:       []string{batchv1.JobControllerName, job.ManagedBy},
@@ -99,14 +101,19 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	f.terminated.Add(flags)
 }
 
-func (f *serverFlags) options() (server.Options, error) {
+// check checks the flags that concern what is served.
+func (f *serverFlags) check() error {
 	if f.criEndpoint != "" {
-		return server.Options{}, command.BadInputf("containers through CRI are not supported yet: leave --cri-endpoint out")
+		return command.BadInputf("containers through CRI are not supported yet: leave --cri-endpoint out")
 	}
 	if err := controllerflags.CheckAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
-		return server.Options{}, err
+		return err
 	}
-	if err := f.service.Check(controllerflags.Offer{All: server.Controllers}); err != nil {
+	return f.service.Check(controllerflags.Offer{All: server.Controllers})
+}
+
+func (f *serverFlags) options() (server.Options, error) {
+	if err := f.check(); err != nil {
 		return server.Options{}, err
 	}
 	tuning, err := f.job.Checked()
@@ -137,6 +144,10 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	classes, err := f.classes.Checked()
+	if err != nil {
+		return server.Options{}, err
+	}
 	timeout, err := f.start.Checked()
 	if err != nil {
 		return server.Options{}, err
@@ -155,7 +166,8 @@ func (f *serverFlags) options() (server.Options, error) {
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.MetricsListen, Node: true,
 		Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, StoreQuota: quota, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
-		Controllers: f.service.Controllers, TerminatedPodGCThreshold: f.terminated.Threshold(), Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
+		LocalStorageClasses: classes,
+		Controllers:         f.service.Controllers, TerminatedPodGCThreshold: f.terminated.Threshold(), Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once, which does not damage the store.

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,11 +21,24 @@ func (o Options) Caller() Caller { return Caller{Flags: o.Flags, Namespace: meta
 // Command returns a command line for the user to copy: stint with these words, in the namespace, which is empty for commands
 // without one.
 func (c Caller) Command(namespace string, words ...string) string {
-	words = append([]string{"stint"}, words...)
+	return c.line("stint", namespace, words, c.Flags)
+}
+
+// Kubectl is Command for kubectl, on a cluster.
+func (c Caller) Kubectl(namespace string, words ...string) string {
+	flags := slices.Clone(c.Flags)
+	if at := slices.Index(flags, "--data-dir"); at >= 0 {
+		flags = slices.Delete(flags, at, at+2)
+	}
+	return c.line("kubectl", namespace, words, flags)
+}
+
+func (c Caller) line(program, namespace string, words, flags []string) string {
+	words = append([]string{program}, words...)
 	if namespace != "" && namespace != c.Namespace {
 		words = append(words, "-n", namespace)
 	}
-	words = append(words, c.Flags...)
+	words = append(words, flags...)
 	for i, word := range words {
 		words[i] = ShellWord(word)
 	}

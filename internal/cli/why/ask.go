@@ -22,9 +22,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/cli/absent"
 	"github.com/stint-dev/stint/internal/client/remote"
 	"github.com/stint-dev/stint/internal/explanation"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podneeds"
 )
 
 // Asker requests explanations from one server.
@@ -60,7 +62,7 @@ func (a *Asker) Job(ctx context.Context, namespace, name string, now time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	o := explanation.Observer{Client: client, Events: a.events, Settings: core.DefaultSettings(), TimesAssumed: true}
+	o := explanation.Observer{Client: client, Events: a.events, Get: a.get, Settings: core.DefaultSettings(), TimesAssumed: true}
 	return o.Explain(ctx, namespace, name, now)
 }
 
@@ -68,6 +70,11 @@ func (a *Asker) Job(ctx context.Context, namespace, name string, now time.Time) 
 // users without rights to everything.
 func unserved(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)
+}
+
+// get reads an object that pods need.
+func (a *Asker) get(ctx context.Context, kind podneeds.Kind, namespace, name string) (metav1.Object, error) {
+	return absent.Get(ctx, a.clientset.CoreV1(), kind, namespace, name)
 }
 
 func (a *Asker) events(ctx context.Context, namespace string, object types.UID) ([]corev1.Event, error) {

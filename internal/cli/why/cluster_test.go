@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,9 +45,19 @@ func TestClusterWhy(t *testing.T) {
 	cl.create("suspended", func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
 	cl.create("foreign", func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") })
 	cl.create("fails", func(j *batchv1.Job) { j.Annotations = map[string]string{core.BackoffSeconds: "3000"} })
+	cl.create("needy", func(j *batchv1.Job) {
+		j.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "none"}}}}
+		j.Spec.Template.Spec.ServiceAccountName = "builder"
+	})
 	cl.becomes("suspended", stintv1.JobSuspended)
 	cl.becomes("foreign", stintv1.JobUnknownPlan)
 	cl.becomes("fails", stintv1.JobStarting)
+	// This API server admits pods without their accounts, so only the claim is waited for.
+	await.Until(t, "the pod waits for its claim", func() bool {
+		x, err := asker.Job(t.Context(), "default", "needy", time.Now())
+		return err == nil && slices.Equal(objectsOf(x), []string{"PersistentVolumeClaim/none"})
+	})
 	cl.endPod("fails")
 	x := cl.becomes("fails", stintv1.JobDelayed)
 	if delay := x.Waits[0].Until.Sub(x.Waits[0].Since.Time); delay != 10*time.Second || !x.TimesAssumed {
@@ -55,6 +66,15 @@ func TestClusterWhy(t *testing.T) {
 	if len(x.Failures) != 1 || ptr.Deref(x.Failures[0].ExitCode, 0) != 3 {
 		t.Errorf("failures %+v", x.Failures)
 	}
+}
+
+func objectsOf(x *stintv1.JobExplanation) (objects []string) {
+	for _, w := range x.Waits {
+		if w.For == stintv1.WaitForObject {
+			objects = append(objects, w.What)
+		}
+	}
+	return objects
 }
 
 type cluster struct {

@@ -12,9 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/cli/absent"
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/target"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podneeds"
 )
 
 // Text formats explanations.
@@ -95,7 +97,7 @@ func (p *screenText) waits(x *stintv1.JobExplanation) {
 		if w.What != "" && named[w.For] {
 			text = names[w.For] + " " + w.What + ": " + abbreviated(w.Message)
 		}
-		text += p.remedy(x, w.For)
+		text += p.remedy(x, w)
 		if w.Since != nil {
 			text += ", since " + p.clock(w.Since.Time) + " (" + p.ago(w.Since.Time) + ")"
 		}
@@ -104,20 +106,37 @@ func (p *screenText) waits(x *stintv1.JobExplanation) {
 		}
 		p.row(first(i, "Waits for"), text)
 	}
-	if more := len(list) - len(shown); more > 0 {
-		p.row("", fmt.Sprintf("and %d more: see -o json", more))
+	if more := list[len(shown):]; len(more) > 0 {
+		p.row("", fmt.Sprintf("and %d more%s: see -o json", len(more), objectsAmong(more)))
 	}
 }
 
+// objectsAmong names the missing objects among waits that are not shown.
+func objectsAmong(waits []stintv1.JobWait) string {
+	var objects []string
+	for _, w := range waits {
+		if w.For == stintv1.WaitForObject {
+			objects = append(objects, w.What)
+		}
+	}
+	if len(objects) == 0 {
+		return ""
+	}
+	return ", also for " + strings.Join(objects, ", ")
+}
+
 // remedy returns the command that ends a wait, if there is one.
-func (p *screenText) remedy(x *stintv1.JobExplanation, reason stintv1.JobWaitFor) string {
+func (p *screenText) remedy(x *stintv1.JobExplanation, w stintv1.JobWait) string {
 	switch {
-	case reason == stintv1.WaitForResume:
+	case w.For == stintv1.WaitForResume:
 		return ": " + p.Caller.Command(x.Namespace, "resume", x.Name)
-	case reason == stintv1.WaitForConcurrency:
+	case w.For == stintv1.WaitForConcurrency:
 		return "; to start it anyway: " + p.Caller.Command(x.Namespace, "resume", x.Name)
-	case reason == stintv1.WaitForController && p.NoController:
+	case w.For == stintv1.WaitForController && p.NoController:
 		return "; start one: " + p.Caller.Command("", "server")
+	case w.For == stintv1.WaitForObject:
+		kind, name, _ := strings.Cut(w.What, "/")
+		return ": " + absent.Remedy(podneeds.Need{Kind: podneeds.Kind(kind), Name: name, Keys: w.Keys}, x.Namespace, p.Caller, p.Remote)
 	}
 	return ""
 }
@@ -136,12 +155,14 @@ var (
 		stintv1.WaitForCounting:        "counting",
 		stintv1.WaitForCreation:        "pods to be accepted",
 		stintv1.WaitForCapacity:        "capacity",
+		stintv1.WaitForObject:          "object",
+		stintv1.WaitForClaim:           "PersistentVolumeClaim",
 		stintv1.WaitForContainers:      "containers",
 		stintv1.WaitForFinalizer:       "finalizer",
 		stintv1.WaitForDependents:      "dependents",
 	}
 	named = map[stintv1.JobWaitFor]bool{stintv1.WaitForFinalizer: true, stintv1.WaitForJob: true, stintv1.WaitForCapacity: true,
-		stintv1.WaitForContainers: true}
+		stintv1.WaitForObject: true, stintv1.WaitForClaim: true, stintv1.WaitForContainers: true}
 )
 
 func progress(p stintv1.JobProgress) string {

@@ -27,7 +27,7 @@ func (b *Controller) syncClaim(ctx context.Context, key types.NamespacedName) er
 	if err != nil {
 		return err
 	}
-	if d, _ := b.decide(&o); !b.hasWork(&o, d) {
+	if d := b.choices.decide(cached.UID, b.decision(&o)); !b.hasWork(&o, d) {
 		return nil
 	}
 	live, err := b.claims.Get(ctx, key.Namespace, key.Name)
@@ -37,9 +37,10 @@ func (b *Controller) syncClaim(ctx context.Context, key types.NamespacedName) er
 	if o, err = b.observeClaim(ctx, live, b.liveVolume); err != nil {
 		return err
 	}
-	d, unchoose := b.decide(&o)
-	if err = b.apply(ctx, &o, d); err != nil {
-		unchoose()
+	d := b.choices.choose(live.UID, b.decision(&o))
+	if err = b.apply(ctx, &o, d); err != nil && d.Action == core.Bind {
+		b.choices.drop(d.Volume.Name)
+		b.queuePending(o.Class.Name, freedDelay)
 	}
 	return err
 }
@@ -62,6 +63,8 @@ func (b *Controller) observeClaim(ctx context.Context, c *corev1.PersistentVolum
 	if o.Class.Name == "" {
 		o.DefaultClass = b.defaultClass()
 	}
+	o.Candidates = append(found[*corev1.PersistentVolume](b.volumes.Informer(), volumesByClaim, loop.Key(c).String()),
+		found[*corev1.PersistentVolume](b.volumes.Informer(), availableByClass, o.Class.Name)...)
 	return o, nil
 }
 
@@ -91,18 +94,12 @@ func (b *Controller) node() *corev1.Node {
 	return loop.Cached[*corev1.Node](b.nodes.Informer(), cache.ObjectName{Name: b.provisioner.NodeName()})
 }
 
-// decide decides about a claim. A volume that is chosen from several is not chosen for another claim, until unchoose.
-func (b *Controller) decide(o *core.ClaimObservation) (d core.ClaimDecision, unchoose func()) {
-	c := o.Claim
-	if c.Spec.VolumeName != "" || core.IsBound(c) {
-		return core.DecideClaim(*o), func() {}
-	}
-	named := found[*corev1.PersistentVolume](b.volumes.Informer(), volumesByClaim, loop.Key(c).String())
-	available := found[*corev1.PersistentVolume](b.volumes.Informer(), availableByClass, o.Class.Name)
-	return b.choices.choose(c.UID, func(isFree func(volume string) bool) core.ClaimDecision {
-		o.Candidates = append(named, slices.DeleteFunc(available, func(v *corev1.PersistentVolume) bool { return !isFree(v.Name) })...)
+// decision returns a function that decides about a claim that may get the volumes that are free.
+func (b *Controller) decision(o *core.ClaimObservation) func(isFree func(volume string) bool) core.ClaimDecision {
+	return func(isFree func(volume string) bool) core.ClaimDecision {
+		o.Candidates = slices.DeleteFunc(o.Candidates, func(v *corev1.PersistentVolume) bool { return !isFree(v.Name) })
 		return core.DecideClaim(*o)
-	})
+	}
 }
 
 // hasWork reports whether the decision, or its event, is not yet carried out.

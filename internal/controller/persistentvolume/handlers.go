@@ -3,6 +3,7 @@ package persistentvolume
 import (
 	"cmp"
 	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -13,6 +14,10 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
+
+// freedDelay is after which time claims are looked at again that may have waited for a volume that was chosen for another. The
+// one that could not be bound to it is retried sooner, and without the delay two such claims would wake each other without end.
+const freedDelay = time.Second
 
 func (b *Controller) watch(pods cache.SharedIndexInformer) {
 	b.loop.Watch(b.claims.Informer(), loop.Handler(b.claimChanged))
@@ -52,15 +57,15 @@ func (b *Controller) volumeChanged(was, is *corev1.PersistentVolume) {
 		b.loop.Queue.Add(loop.Key(c))
 	}
 	if is != nil && core.IsAvailable(is) && (was == nil || !core.IsAvailable(was)) {
-		b.queuePending(storagevolume.GetPersistentVolumeClass(is))
+		b.queuePending(storagevolume.GetPersistentVolumeClass(is), 0)
 	}
 }
 
 // classChanged looks again at the pending claims of a class and, if it is or was the default, at those without a class.
 func (b *Controller) classChanged(was, is *storagev1.StorageClass) {
-	b.queuePending(cmp.Or(is, was).Name)
+	b.queuePending(cmp.Or(is, was).Name, 0)
 	if is != nil && core.IsDefault(is) {
-		b.queuePending("")
+		b.queuePending("", 0)
 	}
 }
 
@@ -80,12 +85,13 @@ func (b *Controller) nodeChanged(was, is *corev1.Node) {
 		return
 	}
 	for _, class := range b.claims.Informer().GetIndexer().ListIndexFuncValues(pendingByClass) {
-		b.queuePending(class)
+		b.queuePending(class, 0)
 	}
 }
 
-func (b *Controller) queuePending(class string) {
+// queuePending looks again at the pending claims of a class after a delay.
+func (b *Controller) queuePending(class string, delay time.Duration) {
 	for _, c := range found[*corev1.PersistentVolumeClaim](b.claims.Informer(), pendingByClass, class) {
-		b.loop.Queue.Add(loop.Key(c))
+		b.loop.Queue.AddAfter(loop.Key(c), delay)
 	}
 }

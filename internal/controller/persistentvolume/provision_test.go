@@ -17,7 +17,6 @@ func TestALocalVolumeIsProvisionedForTheFirstConsumer(t *testing.T) {
 	w.claim("data", "local")
 	w.told("WaitForFirstConsumer: waiting for first consumer to be created before binding")
 	w.user("gated", "data", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/later"}} })
-	w.end(w.user("ended", "data"))
 	if w.claim("late", "local"); w.getClaim("data").Spec.VolumeName != "" {
 		t.Error("it is bound without a consumer")
 	}

@@ -82,19 +82,25 @@ type choices struct {
 
 func newChoices() choices { return choices{&sync.Mutex{}, map[string]types.UID{}} }
 
-// choose calls decide, to which a volume is free that is not chosen for another claim.
-func (c choices) choose(claim types.UID, decide func(isFree func(volume string) bool) core.ClaimDecision) (d core.ClaimDecision, unchoose func()) {
+// decide calls decide, to which a volume is free that is not chosen for another claim.
+func (c choices) decide(claim types.UID, decide func(isFree func(volume string) bool) core.ClaimDecision) core.ClaimDecision {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d = decide(func(volume string) bool {
+	return decide(func(volume string) bool {
 		by, chosen := c.claims[volume]
 		return !chosen || by == claim
 	})
-	if d.Action != core.Bind {
-		return d, func() {}
-	}
-	c.claims[d.Volume.Name] = claim
-	return d, func() { c.drop(d.Volume.Name) }
+}
+
+// choose is decide, and chooses the volume that the claim is to be bound to.
+func (c choices) choose(claim types.UID, decide func(isFree func(volume string) bool) core.ClaimDecision) core.ClaimDecision {
+	return c.decide(claim, func(isFree func(volume string) bool) core.ClaimDecision {
+		d := decide(isFree)
+		if d.Action == core.Bind {
+			c.claims[d.Volume.Name] = claim
+		}
+		return d
+	})
 }
 
 func (c choices) drop(volume string) {

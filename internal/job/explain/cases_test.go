@@ -10,6 +10,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podneeds"
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
@@ -104,6 +105,41 @@ func explanationsOfPods() map[string]explanation {
 				c.Events = []corev1.Event{{InvolvedObject: corev1.ObjectReference{UID: "a"}, Type: corev1.EventTypeWarning, Reason: "FailedMount",
 					Message: `MountVolume.SetUp failed for volume "v": configmap "v" not found`, LastTimestamp: at(30)}}
 			}),
+		"objects are missing": explained(stintv1.JobPodsWaiting, aJob(), unscheduled("a", corev1.PodReasonUnschedulable, `persistentvolumeclaim "data" not found`),
+			unscheduled("b", corev1.PodReasonUnschedulable, `persistentvolumeclaim "data" not found`)).with(
+			func(_ *job.Observation, c *Circumstances) {
+				c.Missing = []podneeds.Need{{Kind: podneeds.ServiceAccount, Name: "no pod waits for it"}, {Kind: podneeds.ConfigMap, Name: "settings"},
+					{Kind: podneeds.Secret, Name: "db", Keys: []string{"password", "user"}}, {Kind: podneeds.PersistentVolumeClaim, Name: "data"}}
+			}),
+		"many objects are missing": explained(stintv1.JobPodsWaiting, aJob(), stuckFor("a", "CreateContainerConfigError", `secret "s1" not found`)).with(
+			func(_ *job.Observation, c *Circumstances) {
+				for _, name := range []string{"s1", "s2", "s3", "s4", "s5", "s6", "s7"} {
+					c.Missing = append(c.Missing, podneeds.Need{Kind: podneeds.Secret, Name: name})
+				}
+			}),
+		"the account is missing": explained(stintv1.JobCreationRefused, aJob()).with(func(_ *job.Observation, c *Circumstances) {
+			c.Events = []corev1.Event{refusedEvent(`Error creating: pods "j-" is forbidden: error looking up service account ns/builder: serviceaccount "builder" not found`)}
+			c.TimesAssumed = true
+			c.Missing = []podneeds.Need{{Kind: podneeds.ServiceAccount, Name: "builder"}, {Kind: podneeds.Secret, Name: "no pod waits for it"}}
+		}),
+		"a claim is not bound": explained(stintv1.JobPodsWaiting, aJob(), unscheduled("a", corev1.PodReasonUnschedulable, "pod has unbound immediate PersistentVolumeClaims")).with(
+			func(_ *job.Observation, c *Circumstances) {
+				c.UnboundClaims = []*corev1.PersistentVolumeClaim{aClaim("data")}
+				c.Events = []corev1.Event{
+					{InvolvedObject: corev1.ObjectReference{UID: "data"}, Type: corev1.EventTypeNormal, Reason: "WaitForFirstConsumer", LastTimestamp: at(10)},
+					{InvolvedObject: corev1.ObjectReference{UID: "data"}, Type: corev1.EventTypeWarning, Reason: "ProvisioningFailed", LastTimestamp: at(30),
+						Message: `storageclass.storage.k8s.io "fast" not found`}}
+			}),
+		"claims cannot be used": explained(stintv1.JobPodsWaiting, aJob(), unscheduled("a", corev1.PodReasonUnschedulable,
+			`persistentvolumeclaim "lost" bound to non-existent persistentvolume "pv"`)).with(
+			func(_ *job.Observation, c *Circumstances) {
+				lost, ending := aClaim("lost"), aClaim("ending")
+				lost.Spec.VolumeName, lost.Status.Phase = "pv", corev1.ClaimLost
+				ending.DeletionTimestamp = ptr.To(at(20))
+				c.UnboundClaims = []*corev1.PersistentVolumeClaim{lost, ending, aClaim("new")}
+			}),
+		"another pod uses the claim": explained(stintv1.JobPodsWaiting, aJob(), unscheduled("a", corev1.PodReasonUnschedulable,
+			"node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode")),
 		"a container crashes again and again": explained(stintv1.JobPodsWaiting, aJob().RestartPolicy(corev1.RestartPolicyOnFailure),
 			stuckFor("a", "CrashLoopBackOff", "back-off 20s restarting failed container").Running().With(func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[0].RestartCount = 2

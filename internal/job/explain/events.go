@@ -25,6 +25,15 @@ func (list events) last(object types.UID, kind, reason string) *corev1.Event {
 	return last
 }
 
+// newest returns the newest event about an object, nil for none.
+func (list events) newest(object types.UID) *corev1.Event {
+	warning, normal := list.last(object, corev1.EventTypeWarning, ""), list.last(object, corev1.EventTypeNormal, "")
+	if warning == nil || normal != nil && lastSeen(normal).After(lastSeen(warning)) {
+		return normal
+	}
+	return warning
+}
+
 // refusal returns since when the API server refuses the pods of a Job, and its last error. The time is nil if a pod was
 // created after that.
 func (list events) refusal(job types.UID) (since *metav1.Time, message string) {

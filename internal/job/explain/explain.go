@@ -21,6 +21,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podneeds"
 )
 
 // Circumstances are facts that an explanation mentions although no decision depends on them. The zero value is valid.
@@ -31,12 +32,16 @@ type Circumstances struct {
 	NoController bool
 	// Results are those of terminated pods, including pods that are gone.
 	Results []stintv1.PodResult
-	// Events are those about the Job and its pods.
+	// Events are those about the Job, its pods and their claims.
 	Events []corev1.Event
 	// Dependents are the objects other than pods that belong to the Job, as KIND/NAME.
 	Dependents []string
 	// Holders are the other runs of its schedule that are not finished, if a concurrency policy holds the Job.
 	Holders []string
+	// Missing are the objects that do not exist, of those that the pod template needs.
+	Missing []podneeds.Need
+	// UnboundClaims are the existing claims of the Job's pods that cannot be used. Events includes those about them.
+	UnboundClaims []*corev1.PersistentVolumeClaim
 }
 
 // Job explains what the observed Job does or waits for, and what happens next.

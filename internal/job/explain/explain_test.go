@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -116,6 +117,10 @@ func unscheduled(name, reason, message string) *wrappers.PodWrapper {
 func stuckFor(name, reason, message string) *wrappers.PodWrapper {
 	return aPod(name).NodeName("n1").
 		ContainerStatuses(corev1.ContainerStatus{Name: "c", State: wrappers.Waiting(reason, message)})
+}
+
+func aClaim(name string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: at(1)}}
 }
 
 func result(pod string, code int32, seconds int) stintv1.PodResult {

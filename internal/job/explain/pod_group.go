@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,16 +57,40 @@ func (g *podGroup) example() string {
 	return "one is " + g.pods[0].Name
 }
 
-// remedy returns what a user must change to end a wait that does not end by itself; empty for other waits. On a cluster a
+// chooseRemedy returns what a user must change to end a wait that does not end by itself; empty for other waits. On a cluster a
 // node that fits may be added; a single machine stays the only node.
-func remedy(reason string, cluster bool) string {
+func (g *podGroup) chooseRemedy(cluster, needsAreMissing bool) string {
 	switch {
-	case reason == corev1.PodReasonSchedulingGated:
+	case g.reason == corev1.PodReasonSchedulingGated:
 		return "the scheduling gates of its pods are removed"
-	case reason == corev1.PodReasonUnschedulable && !cluster:
+	case needsAreMissing && g.neverStarted():
+		return "the objects that its pods need exist"
+	case g.reason == corev1.PodReasonUnschedulable && isAboutClaims(g.message):
+		return remedyForClaims(g.message)
+	case g.reason == corev1.PodReasonUnschedulable && !cluster:
 		return "its pods request less or tolerate more, or the node changes"
-	case reason == "CreateContainerConfigError":
+	case g.reason == "CreateContainerConfigError":
 		return "the ConfigMaps and Secrets of its pods exist"
 	}
 	return ""
+}
+
+func (g *podGroup) neverStarted() bool {
+	return !slices.ContainsFunc(g.pods, func(p *corev1.Pod) bool { return crashing(p) != nil })
+}
+
+// isAboutClaims reports whether a message of the scheduler is about claims or their volumes.
+func isAboutClaims(message string) bool {
+	return strings.Contains(strings.ToLower(message), "persistentvolume")
+}
+
+// transientClaimProblems are in the messages about claims that may end by themselves: when a volume is provisioned, when the
+// controller has made the claim, or when another pod ends.
+var transientClaimProblems = []string{"unbound immediate", "waiting for ephemeral volume controller", string(corev1.ReadWriteOncePod)}
+
+func remedyForClaims(message string) string {
+	if slices.ContainsFunc(transientClaimProblems, func(text string) bool { return strings.Contains(message, text) }) {
+		return ""
+	}
+	return "the PersistentVolumeClaims of its pods can be used"
 }

@@ -15,6 +15,7 @@ type topics struct {
 	dependencies    dependencies
 	scaleDown       scaleDown
 	refusal         refusal
+	needs           needs
 	delay           delay
 	terminating     terminatingPods
 	zeroParallelism zeroParallelism
@@ -27,6 +28,8 @@ type topics struct {
 func newTopics(a *job.Assessment, about Circumstances) *topics {
 	w := newActivePods(a)
 	idle := w.isIdle()
+	refusal := newRefusal(a, about)
+	needs := newNeeds(a, about, refusal.applies())
 	t := &topics{
 		controller:      newController(a, about.NoController),
 		deletion:        deletion{job: a.Job, pods: a.Owned, dependents: about.Dependents},
@@ -36,12 +39,13 @@ func newTopics(a *job.Assessment, about Circumstances) *topics {
 		suspension:      suspension{job: a.Job, terminating: len(a.Active) + len(a.Terminating)},
 		dependencies:    dependencies{job: a.Job, awaited: a.UnmetDependencies},
 		scaleDown:       scaleDown{pods: a.DeleteWithoutCounting},
-		refusal:         newRefusal(a, about),
+		refusal:         refusal,
+		needs:           needs,
 		delay:           newDelay(a, idle),
 		terminating:     terminatingPods{pods: a.Terminating, now: a.Now, replaced: idle && a.Wanted > 0},
 		zeroParallelism: zeroParallelism{job: a.Job, idle: idle},
 		activePods:      w,
-		waitingPods:     newWaitingPods(a, about),
+		waitingPods:     newWaitingPods(a, about, needs.lack()),
 		uncountedPods:   uncountedPods{pods: a.Uncounted, manager: job.ManagerOf(a.Job)},
 	}
 	t.forecast = forecast{Assessment: a, paused: t.zeroParallelism.applies(), left: w.left(), remedyIfStuck: t.waitingPods.remedyIfStuck()}

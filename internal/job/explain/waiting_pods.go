@@ -22,10 +22,10 @@ type waitingPods struct {
 	active int
 }
 
-func newWaitingPods(a *job.Assessment, about Circumstances) waitingPods {
+func newWaitingPods(a *job.Assessment, about Circumstances, needsAreMissing bool) waitingPods {
 	w := waitingPods{active: len(a.Active)}
 	for _, g := range groupPods(a.Active) {
-		g.remedy = remedy(g.reason, about.TimesAssumed)
+		g.remedy = g.chooseRemedy(about.TimesAssumed, needsAreMissing)
 		for _, p := range g.pods {
 			g.startBy = earlier(g.startBy, a.StartBy[p.UID])
 		}

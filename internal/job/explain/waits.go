@@ -23,6 +23,7 @@ func (t *topics) waits(state stintv1.JobState) []stintv1.JobWait {
 	add(mayRun && t.zeroParallelism.applies(), t.zeroParallelism.waits)
 	add(isOpen && t.refusal.applies(), t.refusal.waits)
 	add(t.delay.applies() && !t.refusal.isDelayed(), t.delay.waits)
+	add(isOpen, t.needs.waits)
 	add(true, t.waitingPods.waits)
 	add(mayRun && t.activePods.isRunning(), t.activePods.waits)
 	add(!deleted && t.terminating.applies(), t.terminating.waits)

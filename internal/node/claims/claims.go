@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,27 +35,31 @@ func (r Reader) Unmet(pod *corev1.Pod) (message string, exclusive []string) {
 		}
 		key := pod.Namespace + "/" + name
 		claim := cached[*corev1.PersistentVolumeClaim](r.Client.PersistentVolumeClaims().Informer(), key)
-		if err := checkClaim(pod, v, claim); err != nil {
-			return err.Error(), nil
+		if err := r.check(pod, v, claim); err != nil && message == "" {
+			message = err.Error()
 		}
-		pv := cached[*corev1.PersistentVolume](r.Client.PersistentVolumes().Informer(), claim.Spec.VolumeName)
-		if err := r.checkVolume(claim, pv); err != nil {
-			return err.Error(), nil
-		}
-		if isExclusive(claim) {
+		if claim != nil && slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod) {
 			exclusive = append(exclusive, key)
 		}
 	}
-	return "", exclusive
+	return message, exclusive
 }
 
-// Volume reads the volume of a pod's claim from the API server, not from the informers.
-func (r Reader) Volume(ctx context.Context, pod *corev1.Pod, v *corev1.Volume) (*corev1.PersistentVolume, error) {
+func (r Reader) check(pod *corev1.Pod, v *corev1.Volume, claim *corev1.PersistentVolumeClaim) error {
+	if err := checkClaim(pod, v, claim, false); err != nil {
+		return err
+	}
+	return r.checkVolume(claim, cached[*corev1.PersistentVolume](r.Client.PersistentVolumes().Informer(), claim.Spec.VolumeName))
+}
+
+// Volume reads the volume of a pod's claim from the API server, not from the informers. A claim that the pod uses already
+// may be in deletion: it stays until the pod has ended.
+func (r Reader) Volume(ctx context.Context, pod *corev1.Pod, v *corev1.Volume, used bool) (*corev1.PersistentVolume, error) {
 	claim, err := existing(r.Client.PersistentVolumeClaims().Get(ctx, pod.Namespace, persistentvolume.ClaimOf(pod, v)))
 	if err != nil {
 		return nil, err
 	}
-	if err := checkClaim(pod, v, claim); err != nil {
+	if err := checkClaim(pod, v, claim, used); err != nil {
 		return nil, err
 	}
 	pv, err := existing(r.Client.PersistentVolumes().Get(ctx, "", claim.Spec.VolumeName))
@@ -83,8 +88,9 @@ func existing[T client.Object](obj T, err error) (T, error) {
 // errUnbound has the words of Kubernetes' scheduler, as the other messages do.
 var errUnbound = errors.New("pod has unbound immediate PersistentVolumeClaims")
 
-// checkClaim returns why the claim of a volume, nil if there is none, cannot be used yet.
-func checkClaim(pod *corev1.Pod, v *corev1.Volume, claim *corev1.PersistentVolumeClaim) error {
+// checkClaim returns why the claim of a volume, nil if there is none, cannot be used yet. Used is whether the pod uses it
+// already.
+func checkClaim(pod *corev1.Pod, v *corev1.Volume, claim *corev1.PersistentVolumeClaim, used bool) error {
 	name := persistentvolume.ClaimOf(pod, v)
 	switch {
 	case claim == nil && v.Ephemeral != nil:
@@ -93,7 +99,7 @@ func checkClaim(pod *corev1.Pod, v *corev1.Volume, claim *corev1.PersistentVolum
 		return fmt.Errorf("persistentvolumeclaim %q not found", name)
 	case claim.Status.Phase == corev1.ClaimLost:
 		return lost(claim)
-	case claim.DeletionTimestamp != nil:
+	case claim.DeletionTimestamp != nil && !used:
 		return fmt.Errorf("persistentvolumeclaim %q is being deleted", name)
 	case v.Ephemeral != nil && ephemeral.VolumeIsForPod(pod, claim) != nil:
 		return ephemeral.VolumeIsForPod(pod, claim)
@@ -123,13 +129,4 @@ func (r Reader) checkVolume(claim *corev1.PersistentVolumeClaim, pv *corev1.Pers
 		return fmt.Errorf("node(s) didn't match PersistentVolume's node affinity: persistentvolume %q cannot be reached from this node", pv.Name)
 	}
 	return nil
-}
-
-func isExclusive(claim *corev1.PersistentVolumeClaim) bool {
-	for _, mode := range claim.Spec.AccessModes {
-		if mode == corev1.ReadWriteOncePod {
-			return true
-		}
-	}
-	return false
 }

@@ -162,7 +162,11 @@ func (r *Runtime) RemoveVolume(ctx context.Context, dir string) error {
 
 // ShareVolume implements runtime.Runtime.
 func (r *Runtime) ShareVolume(ctx context.Context, dir string, share beneath.Share) error {
-	_, err := r.call(ctx, wire.Request{Op: wire.OpShare, Dir: dir, Share: share})
+	op := wire.OpShare
+	if share.Write {
+		op = wire.OpShareToWrite
+	}
+	_, err := r.call(ctx, wire.Request{Op: op, Dir: dir, Group: share.Group, OnMismatch: share.OnMismatch})
 	return err
 }
 

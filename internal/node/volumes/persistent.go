@@ -20,19 +20,28 @@ func isReadOnlyClaim(v *corev1.Volume) bool {
 
 // persistent returns where the PersistentVolume of a claim is.
 func (m Maker) persistent(ctx context.Context, pod Pod, v *corev1.Volume, readOnly bool) (runtime.Mount, error) {
-	pv, err := m.Claims.Volume(ctx, pod.Pod, v)
+	// A directory in place of the volume, which the pod does not see, remembers that the pod uses the claim.
+	used := isDirectory(pod.Path(v)) == nil
+	pv, err := m.Claims.Volume(ctx, pod.Pod, v, used)
 	if err != nil {
 		return runtime.Mount{}, err
 	}
+	mount, err := m.mountOf(pod, v, pv, readOnly)
+	if err == nil && persistentvolume.IsLocal(pv) && !used {
+		err = pod.share(ctx, mount.HostPath)
+	}
+	if err != nil {
+		return runtime.Mount{}, err
+	}
+	return mount, makeVolume(pod.Path(v))
+}
+
+func (m Maker) mountOf(pod Pod, v *corev1.Volume, pv *corev1.PersistentVolume, readOnly bool) (runtime.Mount, error) {
 	switch {
 	case persistentvolume.IsLocal(pv):
-		dir := m.Local.Path(pv.Name)
-		if err := isDirectory(dir); err != nil {
-			return runtime.Mount{}, err
-		}
-		return runtime.Mount{HostPath: dir}, pod.shareOnce(ctx, v, dir)
+		dir, err := m.Local.Find(pv.Name)
+		return runtime.Mount{HostPath: dir}, err
 	case pv.Spec.Local != nil:
-		// The user's own directory: it is not given to the pod's group.
 		return runtime.Mount{HostPath: pv.Spec.Local.Path}, isDirectory(pv.Spec.Local.Path)
 	case pv.Spec.HostPath != nil:
 		return m.hostPath(pod, v, pv.Spec.HostPath, readOnly)
@@ -50,17 +59,12 @@ func isDirectory(path string) error {
 	return nil
 }
 
-// shareOnce gives a persistent volume to the pod's fsGroup. A directory in place of the volume, which the pod does not see,
-// remembers that this was done for the pod.
-func (p Pod) shareOnce(ctx context.Context, v *corev1.Volume, dir string) error {
+// share gives a persistent volume to the pod's fsGroup.
+func (p Pod) share(ctx context.Context, dir string) error {
 	group, shared := p.group()
-	if !shared || isDirectory(p.Path(v)) == nil {
+	if !shared {
 		return nil
 	}
 	policy := ptr.Deref(p.Spec.SecurityContext.FSGroupChangePolicy, corev1.FSGroupChangeAlways)
-	share := beneath.Share{Group: group, Write: true, OnMismatch: policy == corev1.FSGroupChangeOnRootMismatch}
-	if err := p.Share(ctx, dir, share); err != nil {
-		return err
-	}
-	return makeVolume(p.Path(v))
+	return p.Share(ctx, dir, beneath.Share{Group: group, Write: true, OnMismatch: policy == corev1.FSGroupChangeOnRootMismatch})
 }

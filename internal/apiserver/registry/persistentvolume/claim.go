@@ -45,14 +45,25 @@ func Claim(o pod.Options) kinds.Resource {
 			return append(pod.ValidateClaimSpec(s, field.NewPath("spec")), refuseClaim(s, o)...)
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-			obj.(*corev1.PersistentVolumeClaim).Status = old.(*corev1.PersistentVolumeClaim).Status
+			c := obj.(*corev1.PersistentVolumeClaim)
+			completeDataSources(&c.Spec)
+			c.Status = old.(*corev1.PersistentVolumeClaim).Status
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return validateClaimUpdate(obj.(*corev1.PersistentVolumeClaim), old.(*corev1.PersistentVolumeClaim))
 		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnClaim(obj.(*corev1.PersistentVolumeClaim))
+		},
+		WarningsOnUpdate: func(_ context.Context, obj, _ runtime.Object) []string {
+			return warnClaim(obj.(*corev1.PersistentVolumeClaim))
+		},
 		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*corev1.PersistentVolumeClaim).Spec = old.(*corev1.PersistentVolumeClaim).Spec
+			},
+			ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+				return validateClaimStatus(&obj.(*corev1.PersistentVolumeClaim).Status)
 			},
 		},
 		Columns: claimColumns,

@@ -2,8 +2,6 @@ package persistentvolume
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +16,10 @@ import (
 	core "github.com/stint-dev/stint/internal/persistentvolume"
 )
 
-// LocalClass returns a new object for the StorageClass that always exists on a server with a node.
+// DefaultClasses returns the StorageClasses that always exist on a server with a node.
+func DefaultClasses() []*storagev1.StorageClass { return []*storagev1.StorageClass{LocalClass()} }
+
+// LocalClass returns a new object for the StorageClass whose claims are provisioned with directories of this machine.
 func LocalClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
 		ObjectMeta:        metav1.ObjectMeta{Name: core.LocalClass, Annotations: map[string]string{core.DefaultClassAnnotation: "true"}},
@@ -49,7 +50,7 @@ func Class(o pod.Options) kinds.Resource {
 			return validateClass(obj.(*storagev1.StorageClass))
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
-			return warnOfClass(obj.(*storagev1.StorageClass), o)
+			return warnClass(obj.(*storagev1.StorageClass), o)
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return validateClassUpdate(obj.(*storagev1.StorageClass), old.(*storagev1.StorageClass))
@@ -57,14 +58,6 @@ func Class(o pod.Options) kinds.Resource {
 		Columns: classColumns,
 		Row:     classRow,
 	}
-}
-
-func warnOfClass(c *storagev1.StorageClass, o pod.Options) []string {
-	if o.Node == nil || c.Provisioner == core.Provisioner || o.LocalStorageClasses.Has(c.Name) {
-		return nil
-	}
-	return []string{fmt.Sprintf("provisioner: %s does not run here, so claims of this class wait for volumes that somebody makes for them: "+
-		"start the server with --local-storage-classes %s to have directories of this machine provisioned for them", c.Provisioner, c.Name)}
 }
 
 var (
@@ -87,6 +80,6 @@ func classRow(obj runtime.Object, now time.Time) []any {
 	}
 	return []any{
 		name, c.Provisioner, string(ptr.Deref(c.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)), orUnset(c.VolumeBindingMode),
-		strconv.FormatBool(ptr.Deref(c.AllowVolumeExpansion, false)), kinds.Age(c.CreationTimestamp, now),
+		ptr.Deref(c.AllowVolumeExpansion, false), kinds.Age(c.CreationTimestamp, now),
 	}
 }

@@ -32,9 +32,10 @@ func validateClass(c *storagev1.StorageClass) field.ErrorList {
 		errs = append(errs, check.Invalid(p, c.Provisioner, validation.IsQualifiedName(strings.ToLower(c.Provisioner)))...)
 	}
 	errs = append(errs, validateParameters(c.Parameters, field.NewPath("parameters"))...)
-	errs = append(errs, check.Supported(ptr.Deref(c.ReclaimPolicy, ""), field.NewPath("reclaimPolicy"),
-		corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain)...)
-	errs = append(errs, check.Among(ptr.Deref(c.VolumeBindingMode, ""), field.NewPath("volumeBindingMode"),
+	if policy := ptr.Deref(c.ReclaimPolicy, ""); policy != "" {
+		errs = append(errs, check.Supported(policy, field.NewPath("reclaimPolicy"), corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain)...)
+	}
+	errs = append(errs, check.Supported(ptr.Deref(c.VolumeBindingMode, ""), field.NewPath("volumeBindingMode"),
 		storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer)...)
 	return append(errs, validateTopologies(c.AllowedTopologies, field.NewPath("allowedTopologies"))...)
 }
@@ -60,6 +61,12 @@ func validateParameters(parameters map[string]string, p *field.Path) field.Error
 func validateTopologies(terms []corev1.TopologySelectorTerm, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, term := range terms {
+		if slices.ContainsFunc(terms[:i], func(earlier corev1.TopologySelectorTerm) bool { return sameTopology(earlier, term) }) {
+			errs = append(errs, field.Duplicate(p.Index(i).Child("matchLabelExpressions"), ""))
+		}
+		if len(term.MatchLabelExpressions) == 0 {
+			errs = append(errs, field.Required(p.Index(i).Child("matchLabelExpressions"), "must be set"))
+		}
 		keys := sets.New[string]()
 		for j, e := range term.MatchLabelExpressions {
 			at := p.Index(i).Child("matchLabelExpressions").Index(j)
@@ -83,20 +90,30 @@ func validateTopologies(terms []corev1.TopologySelectorTerm, p *field.Path) fiel
 	return errs
 }
 
+// sameTopology reports whether two terms match the same labels, in whatever order they are written.
+func sameTopology(a, b corev1.TopologySelectorTerm) bool {
+	return apiequality.Semantic.DeepEqual(valuesByKey(a), valuesByKey(b))
+}
+
+func valuesByKey(term corev1.TopologySelectorTerm) map[string]sets.Set[string] {
+	values := map[string]sets.Set[string]{}
+	for _, e := range term.MatchLabelExpressions {
+		values[e.Key] = sets.New(e.Values...)
+	}
+	return values
+}
+
 // validateClassUpdate refuses changes to what volumes were provisioned with.
 func validateClassUpdate(c, was *storagev1.StorageClass) field.ErrorList {
-	var errs field.ErrorList
+	errs := validateClass(c)
 	for _, f := range []struct {
 		name     string
 		now, was any
 	}{
 		{"parameters", c.Parameters, was.Parameters}, {"provisioner", c.Provisioner, was.Provisioner},
-		{"reclaimPolicy", c.ReclaimPolicy, was.ReclaimPolicy},
+		{"reclaimPolicy", c.ReclaimPolicy, was.ReclaimPolicy}, {"volumeBindingMode", c.VolumeBindingMode, was.VolumeBindingMode},
 	} {
-		if !apiequality.Semantic.DeepEqual(f.now, f.was) {
-			errs = append(errs, field.Forbidden(field.NewPath(f.name), "cannot be changed: delete the class and create it anew"))
-		}
+		errs = append(errs, apivalidation.ValidateImmutableField(f.now, f.was, field.NewPath(f.name))...)
 	}
-	errs = append(errs, apivalidation.ValidateImmutableField(c.VolumeBindingMode, was.VolumeBindingMode, field.NewPath("volumeBindingMode"))...)
-	return append(errs, validateTopologies(c.AllowedTopologies, field.NewPath("allowedTopologies"))...)
+	return errs
 }

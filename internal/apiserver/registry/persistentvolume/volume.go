@@ -37,13 +37,19 @@ func Volume(o pod.Options) kinds.Resource {
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
 			pv := obj.(*corev1.PersistentVolume)
-			return append(validateVolume(&pv.Spec), refuseVolume(&pv.Spec, o)...)
+			return append(validateVolume(pv), refuseVolume(&pv.Spec, o)...)
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 			obj.(*corev1.PersistentVolume).Status = old.(*corev1.PersistentVolume).Status
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-			return validateVolumeUpdate(&obj.(*corev1.PersistentVolume).Spec, &old.(*corev1.PersistentVolume).Spec)
+			return validateVolumeUpdate(obj.(*corev1.PersistentVolume), old.(*corev1.PersistentVolume))
+		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnVolume(obj.(*corev1.PersistentVolume))
+		},
+		WarningsOnUpdate: func(_ context.Context, obj, _ runtime.Object) []string {
+			return warnVolume(obj.(*corev1.PersistentVolume))
 		},
 		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {

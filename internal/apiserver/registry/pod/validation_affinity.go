@@ -34,9 +34,6 @@ func validateNodeAffinity(a *corev1.NodeAffinity, p *field.Path) field.ErrorList
 	var errs field.ErrorList
 	if s := a.RequiredDuringSchedulingIgnoredDuringExecution; s != nil {
 		errs = append(errs, ValidateNodeSelector(s, p.Child(required))...)
-		for i := range s.NodeSelectorTerms {
-			errs = append(errs, validateNodeLabels(&s.NodeSelectorTerms[i], p.Child(required, "nodeSelectorTerms").Index(i))...)
-		}
 	}
 	for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
 		term, at := &a.PreferredDuringSchedulingIgnoredDuringExecution[i], p.Child(preferred).Index(i)
@@ -55,6 +52,7 @@ func ValidateNodeSelector(s *corev1.NodeSelector, p *field.Path) field.ErrorList
 	var errs field.ErrorList
 	for i := range s.NodeSelectorTerms {
 		errs = append(errs, validateNodeTerm(&s.NodeSelectorTerms[i], p.Index(i))...)
+		errs = append(errs, validateNodeLabels(&s.NodeSelectorTerms[i], p.Index(i))...)
 	}
 	return errs
 }

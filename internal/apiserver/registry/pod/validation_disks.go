@@ -202,14 +202,20 @@ func validateStorageOS(v *corev1.StorageOSVolumeSource, p *field.Path) field.Err
 
 const maxDriverName = 63
 
+// ValidateDriver validates the name of a CSI driver.
+func ValidateDriver(name string, p *field.Path) field.ErrorList {
+	errs := requireName(name, p)
+	if name != "" {
+		errs = append(errs, check.Subdomain(strings.ToLower(name), p)...)
+	}
+	if len(name) > maxDriverName {
+		errs = append(errs, field.TooLong(p, "", maxDriverName))
+	}
+	return errs
+}
+
 func validateCSI(v *corev1.CSIVolumeSource, p *field.Path) field.ErrorList {
-	errs := requireAll(p, value{"driver", v.Driver})
-	if v.Driver != "" {
-		errs = append(errs, check.Subdomain(strings.ToLower(v.Driver), p.Child("driver"))...)
-	}
-	if len(v.Driver) > maxDriverName {
-		errs = append(errs, field.TooLong(p.Child("driver"), "", maxDriverName))
-	}
+	errs := ValidateDriver(v.Driver, p.Child("driver"))
 	ref := ptr.Deref(v.NodePublishSecretRef, corev1.LocalObjectReference{})
 	if ref.Name != "" {
 		errs = append(errs, check.Subdomain(ref.Name, p.Child("nodePublishSecretRef", "name"))...)

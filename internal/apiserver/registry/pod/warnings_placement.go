@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -20,6 +21,14 @@ var oldNodeLabels = map[string]string{
 	"node-role.kubernetes.io/master":                "node-role.kubernetes.io/control-plane",
 	"app.kubernetes.io/created-by":                  "",
 	"scheduler.alpha.kubernetes.io/preferAvoidPods": "taints and tolerations",
+}
+
+// RenewedNodeLabel returns the key that has replaced a deprecated label of nodes; other keys are returned as they are.
+func RenewedNodeLabel(key string) string {
+	if instead := oldNodeLabels[key]; strings.Contains(instead, "/") {
+		return instead
+	}
+	return key
 }
 
 func warnNodeLabel(key string, p *field.Path) []string {
@@ -69,9 +78,7 @@ func warnPlacement(s *corev1.PodSpec, p *field.Path) []string {
 func warnNodeAffinity(a *corev1.NodeAffinity, p *field.Path) []string {
 	var warnings []string
 	if must := a.RequiredDuringSchedulingIgnoredDuringExecution; must != nil {
-		for i := range must.NodeSelectorTerms {
-			warnings = append(warnings, warnNodeTerm(&must.NodeSelectorTerms[i], p.Child(required, "nodeSelectorTerms").Index(i))...)
-		}
+		warnings = WarnNodeSelector(must, p.Child(required))
 	}
 	for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
 		t, at := &a.PreferredDuringSchedulingIgnoredDuringExecution[i].Preference, p.Child(preferred).Index(i).Child("preference")
@@ -83,6 +90,15 @@ func warnNodeAffinity(a *corev1.NodeAffinity, p *field.Path) []string {
 				}
 			}
 		}
+	}
+	return warnings
+}
+
+// WarnNodeSelector warns about deprecated labels of nodes.
+func WarnNodeSelector(s *corev1.NodeSelector, p *field.Path) []string {
+	var warnings []string
+	for i := range s.NodeSelectorTerms {
+		warnings = append(warnings, warnNodeTerm(&s.NodeSelectorTerms[i], p.Child("nodeSelectorTerms").Index(i))...)
 	}
 	return warnings
 }

@@ -29,27 +29,39 @@ func warnVolumes(volumes []corev1.Volume, p *field.Path) []string {
 	var warnings []string
 	for i := range volumes {
 		v := &volumes[i]
-		for _, gone := range removedVolumes {
-			if gone.isSet(&v.VolumeSource) {
-				warnings = append(warnings, fmt.Sprintf("%s: deprecated and no longer supported: use a volume of type csi or persistentVolumeClaim",
-					p.Index(i).Child(gone.field)))
-			}
-		}
+		warnings = append(warnings, WarnRemovedVolume(&v.VolumeSource, p.Index(i), "csi or persistentVolumeClaim")...)
 		if v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil {
-			warnings = append(warnings, warnFractionOfStorage(&v.Ephemeral.VolumeClaimTemplate.Spec, p.Index(i).Child("ephemeral", "volumeClaimTemplate", "spec"))...)
+			warnings = append(warnings, WarnFractionsOfStorage(&v.Ephemeral.VolumeClaimTemplate.Spec, p.Index(i).Child("ephemeral", "volumeClaimTemplate", "spec"))...)
 		}
 		warnings = append(warnings, warnOverlaps(v)...)
 	}
 	return warnings
 }
 
-func warnFractionOfStorage(s *corev1.PersistentVolumeClaimSpec, p *field.Path) []string {
-	storage, ok := s.Resources.Requests[corev1.ResourceStorage]
-	if !ok || whole(storage) {
-		return nil
+// WarnRemovedVolume warns about a kind of volume that Kubernetes no longer supports.
+func WarnRemovedVolume(s *corev1.VolumeSource, p *field.Path, instead string) []string {
+	var warnings []string
+	for _, gone := range removedVolumes {
+		if gone.isSet(s) {
+			warnings = append(warnings, fmt.Sprintf("%s: deprecated and no longer supported: use a volume of type %s", p.Child(gone.field), instead))
+		}
 	}
-	return []string{fmt.Sprintf("%s: is a fraction of a byte: use a whole number, with a suffix such as Gi",
-		p.Child("resources", "requests").Key(string(corev1.ResourceStorage)))}
+	return warnings
+}
+
+// WarnFractionsOfStorage warns about a claim of a fraction of a byte, such as "100m" instead of "100Mi".
+func WarnFractionsOfStorage(s *corev1.PersistentVolumeClaimSpec, p *field.Path) []string {
+	var warnings []string
+	for _, list := range []struct {
+		name      string
+		resources corev1.ResourceList
+	}{{"requests", s.Resources.Requests}, {"limits", s.Resources.Limits}} {
+		if size, set := list.resources[corev1.ResourceStorage]; set && !whole(size) {
+			warnings = append(warnings, fmt.Sprintf("%s: is a fraction of a byte: use a whole number, with a suffix such as Gi",
+				p.Child("resources", list.name).Key(string(corev1.ResourceStorage))))
+		}
+	}
+	return warnings
 }
 
 // file is a file of a volume. of is its source, if the volume has several.

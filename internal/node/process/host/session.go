@@ -71,7 +71,7 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 		w.Refused = fmt.Sprintf("it speaks version %d of the protocol and was asked for version %d",
 			wire.Protocol, hello.Protocol)
 	}
-	if hello.Replace && !h.busy() {
+	if hello.Replace && !h.stays() { // It may not have noticed yet that a control plane has hung up.
 		h.end()
 		w.Refused = "it is ending"
 	}
@@ -164,7 +164,9 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	case wire.OpRemoveVolume:
 		err = h.removeVolume(r.Dir)
 	case wire.OpShare:
-		err = beneath.ShareAt(r.Dir, r.Share)
+		err = beneath.ShareAt(r.Dir, beneath.Share{Group: r.Group})
+	case wire.OpShareToWrite:
+		err = beneath.ShareAt(r.Dir, beneath.Share{Group: r.Group, Write: true, OnMismatch: r.OnMismatch})
 	case wire.OpMeasure:
 		reply.Usage, err = h.measure(r.IDs, r.Dirs)
 	default:

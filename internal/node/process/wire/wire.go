@@ -27,7 +27,6 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -99,7 +98,9 @@ const (
 	OpForget       Op = "forget"
 	OpRemovePod    Op = "removePod"
 	OpRemoveVolume Op = "removeVolume"
-	OpShare        Op = "share"
+	OpShare        Op = "shareVolume"
+	// OpShareToWrite is for shares whose files the group may write to. Hosts of older versions refuse it.
+	OpShareToWrite Op = "shareVolumeToWrite"
 	OpMeasure      Op = "measure"
 )
 
@@ -112,9 +113,11 @@ type Request struct {
 	Grace     time.Duration
 	PodUID    types.UID
 	// Dir is the directory of the pod's volumes (OpRemovePod), of a volume (OpRemoveVolume), or one in a volume that is
-	// shared (OpShare).
+	// given to Group (OpShare, OpShareToWrite).
 	Dir   string
-	Share beneath.Share
+	Group uint32
+	// OnMismatch is that of beneath.Share (OpShareToWrite).
+	OnMismatch bool
 	// Dirs are the directories to measure (OpMeasure).
 	Dirs []string
 }
