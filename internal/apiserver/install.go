@@ -101,9 +101,10 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "pods/binding", binding)
 		out.add(gv, "pods/eviction", &evictionREST{pods: main.Store})
 		out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
-		for _, name := range []string{"exec", "attach", "portforward"} {
-			out.add(gv, "pods/"+name, notImplementedREST{subresource: name})
-		}
+		connecter := podConnecter{pods: main.Store, access: s.config.Pods}
+		out.add(gv, "pods/exec", execREST{connecter})
+		out.add(gv, "pods/attach", attachREST{connecter})
+		out.add(gv, "pods/portforward", portForwardREST{connecter})
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
 	case batchv1.Resource("jobs"):
 		s.jobs = main

@@ -59,7 +59,7 @@ var kubectlSteps = []kubectlStep{
 	{does: "at once", args: "get sa -o name", want: "serviceaccount/default"},
 	{does: "a pod is made", args: "run box --image=busybox --restart=Never --command -- sleep 1", want: "pod/box created"},
 	{does: "pods are selected by a field", args: "get pods --field-selector status.phase=Pending -o name", want: "pod/box"},
-	{does: "exec is refused for now", args: "exec box -- ls", want: "is not supported by this release", fails: true},
+	{does: "exec is refused where no node is", args: "exec box -- ls", want: "this server has no node that runs pods", fails: true},
 	{does: "events are listed", args: "events", want: ""},
 	{does: "a namespace is made", args: "create namespace other", want: "created"},
 	{does: "it has its ServiceAccount", args: "get sa -n other -o name", want: "serviceaccount/default"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,10 +13,39 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// addQueries adds conversions from a URL's query to the options of pods/log and jobs/log to the scheme.
+// addQueries adds conversions from a URL's query to the options of subresources to the scheme.
 func addQueries(scheme *runtime.Scheme) error {
 	err := scheme.AddConversionFunc((*url.Values)(nil), (*JobLogOptions)(nil), func(in, out any, _ conversion.Scope) error {
 		return readJobLogOptions(*in.(*url.Values), out.(*JobLogOptions))
+	})
+	if err != nil {
+		return err
+	}
+	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodAttachOptions)(nil), func(in, out any, _ conversion.Scope) error {
+		q := query{values: *in.(*url.Values)}
+		*out.(*corev1.PodAttachOptions) = corev1.PodAttachOptions{
+			Stdin: q.bool("stdin"), Stdout: q.bool("stdout"), Stderr: q.bool("stderr"), TTY: q.bool("tty"), Container: q.get("container"),
+		}
+		return q.err
+	})
+	if err != nil {
+		return err
+	}
+	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodPortForwardOptions)(nil), func(in, out any, _ conversion.Scope) error {
+		q := query{values: *in.(*url.Values)}
+		*out.(*corev1.PodPortForwardOptions) = corev1.PodPortForwardOptions{Ports: q.ports("ports")}
+		return q.err
+	})
+	if err != nil {
+		return err
+	}
+	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodExecOptions)(nil), func(in, out any, _ conversion.Scope) error {
+		q := query{values: *in.(*url.Values)}
+		*out.(*corev1.PodExecOptions) = corev1.PodExecOptions{
+			Stdin: q.bool("stdin"), Stdout: q.bool("stdout"), Stderr: q.bool("stderr"), TTY: q.bool("tty"),
+			Container: q.get("container"), Command: q.values["command"],
+		}
+		return q.err
 	})
 	if err != nil {
 		return err
@@ -85,6 +115,19 @@ func (q *query) int(name string) *int64 {
 	n, err := strconv.ParseInt(q.get(name), 10, 64)
 	q.fail(name, err)
 	return &n
+}
+
+// ports reads a list whose items are separated by commas.
+func (q *query) ports(name string) []int32 {
+	var ports []int32
+	for _, value := range q.values[name] {
+		for text := range strings.SplitSeq(value, ",") {
+			port, err := strconv.ParseUint(text, 10, 16)
+			q.fail(name, err)
+			ports = append(ports, int32(port))
+		}
+	}
+	return ports
 }
 
 func (q *query) time(name string) *metav1.Time {

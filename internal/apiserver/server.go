@@ -50,6 +50,8 @@ type Config struct {
 	Listener net.Listener
 	// Logs reads logs for pods/log and jobs/log. If it is nil, both are refused.
 	Logs LogSource
+	// Pods lets clients into running pods. If it is nil, they are refused.
+	Pods PodAccess
 	// Jobs describes the Job controller, for explanations of Jobs.
 	Jobs JobOptions
 	// MemoryExceeded returns why there is no memory for new objects, or nil. If it is nil itself, nothing limits them.

@@ -208,6 +208,10 @@ func (r *scripted) Exec(ctx context.Context, id runtime.ID, command runtime.Comm
 	return exec(ctx, id, strings.Join(command.Args, " "))
 }
 
+func (r *scripted) Attach(context.Context, runtime.ID, runtime.Streams) error {
+	return errors.New("a scripted container has no streams")
+}
+
 // writes sets how many bytes all containers of that name have written.
 func (r *scripted) writes(container string, bytes int64) {
 	r.mu.Lock()

@@ -1,11 +1,15 @@
 package server
 
 import (
+	"context"
+	"net"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // nodePods tells the API server which pods the node runs. The node is created later, as it needs the API server's client.
@@ -17,3 +21,33 @@ func (t *nodePods) has(pod *corev1.Pod) bool {
 	}
 	return pod.Spec.NodeName != ""
 }
+
+// Attempt implements apiserver.PodAccess.
+func (t *nodePods) Attempt(pod *corev1.Pod, container string) (runtime.ID, error) {
+	n := t.node.Load()
+	if n == nil {
+		return runtime.ID{}, errStarting
+	}
+	return n.Attempt(pod, container)
+}
+
+// Exec implements apiserver.PodAccess. There is a node, as it has been asked for the attempt.
+func (t *nodePods) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
+	return t.node.Load().Exec(ctx, id, command, streams)
+}
+
+// Attach implements apiserver.PodAccess.
+func (t *nodePods) Attach(ctx context.Context, id runtime.ID, streams runtime.Streams) error {
+	return t.node.Load().Attach(ctx, id, streams)
+}
+
+// Dial implements apiserver.PodAccess.
+func (t *nodePods) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error) {
+	n := t.node.Load()
+	if n == nil {
+		return nil, errStarting
+	}
+	return n.Dial(ctx, pod, port)
+}
+
+var errStarting = apierrors.NewServiceUnavailable("the node of this server is starting")

@@ -3,6 +3,27 @@ package main
 // onTheNode are faults in what a node reports of a pod, and in what a pod runs with.
 var onTheNode = []fault{
 	{
+		wrong: "A directory of the host process is the working directory of a container.",
+		file:  "internal/node/process/sandbox/image_child.go",
+		old:   "	c.CloseFrom(firstOther)\n",
+		new:   "",
+		tests: "./internal/node/process -run ^TestAWorkingDirectoryIsNoDescriptorOfTheHost$",
+	},
+	{
+		wrong: "A command in a container keeps the capabilities of the host process, and has no seccomp filter.",
+		file:  "internal/node/process/sandbox/joining.go",
+		old:   "		c.becomeUser()\n",
+		new:   "		c.setIDs()\n",
+		tests: "./internal/node/process -run ^TestACommandInAnImageHasTheRightsOfItsContainer$",
+	},
+	{
+		wrong: "The next client cannot write to a standard input that an earlier one has closed.",
+		file:  "internal/node/process/sandbox/input.go",
+		old:   "if p.input.once && !p.input.terminal {",
+		new:   "if !p.input.terminal {",
+		tests: "./internal/node/process -run ^TestAClientIsAttachedToAContainer$",
+	},
+	{
 		wrong: "A pod has succeeded although one of its containers failed.",
 		file:  "internal/node/lifecycle/report.go",
 		old:   "if c.role == main && (c.Last == nil || c.Last.ExitCode != 0) {",

@@ -101,6 +101,9 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		CPUMilliRequest:        s.Spec.Resources.Requests.Cpu().MilliValue(),
 		NoNewPrivileges:        noNewPrivileges(s.Spec),
 		StopSignal:             stopSignal(s.Spec),
+		Stdin:                  s.Spec.Stdin,
+		StdinOnce:              s.Spec.StdinOnce,
+		TTY:                    s.Spec.TTY,
 	}
 	if m.isolation.Of(runtime.HandlerOf(s.Pod)).CanSetHostname {
 		c.Hostname = hostname(s.Pod)

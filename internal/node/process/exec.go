@@ -21,12 +21,23 @@ import (
 
 // Exec implements runtime.Runtime.
 func (r *Runtime) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
+	return r.connect(ctx, wire.Hello{Exec: &wire.Exec{ID: id, Args: command.Args, TTY: command.TTY}}, streams)
+}
+
+// Attach implements runtime.Runtime.
+func (r *Runtime) Attach(ctx context.Context, id runtime.ID, streams runtime.Streams) error {
+	_, err := r.connect(ctx, wire.Hello{Attach: &wire.Attach{ID: id, Stdin: streams.Stdin != nil}}, streams)
+	return err
+}
+
+// connect opens a connection of its own to the host, and copies the streams until the process has ended.
+func (r *Runtime) connect(ctx context.Context, hello wire.Hello, streams runtime.Streams) (int32, error) {
 	link, err := r.link.wait(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if !link.info.CanExec {
-		return 0, errors.New("commands cannot be run in containers here: this takes Linux 5.9 on amd64 or arm64, and a host process " +
+		return 0, errors.New("containers cannot be entered here: this takes Linux 5.9 on amd64 or arm64, and a host process " +
 			"of this version of stint, which is started when all containers have ended")
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -36,18 +47,18 @@ func (r *Runtime) Exec(ctx context.Context, id runtime.ID, command runtime.Comma
 		return 0, err
 	}
 	defer c.conn.Close()
-	request := wire.Exec{ID: id, Args: command.Args, TTY: command.TTY}
-	if err := c.start(wire.Hello{Protocol: wire.Protocol, Dir: r.config.Dir, Exec: &request}); err != nil {
+	hello.Protocol, hello.Dir = wire.Protocol, r.config.Dir
+	if err := c.start(hello); err != nil {
 		return 0, cmp.Or(ctx.Err(), err)
 	}
 	defer c.close()
 	return c.run(ctx, cancel, streams)
 }
 
-// runningCommand is a command in a container, and its connection to the host.
+// runningCommand is a process in a container, and its connection to the host.
 type runningCommand struct {
 	conn *wire.Conn
-	// files are the streams: of input, output and error output, or of the terminal, or none.
+	// files are the streams: a terminal; or one and what it shows; or of input, output and error output; or none.
 	files []*os.File
 }
 
@@ -95,13 +106,14 @@ func (c *runningCommand) run(ctx context.Context, cancel func(), streams runtime
 			}
 		})
 	}
+	if len(c.files) > 0 {
+		go c.copyInput(streams.Stdin)
+	}
 	switch len(c.files) {
-	case 1:
+	case 1, 2:
 		go c.resize(ctx, streams.Sizes)
-		go c.copyInput(streams.Stdin)
-		copyTo(streams.Stdout, c.files[0])
+		copyTo(streams.Stdout, c.files[len(c.files)-1])
 	case 3:
-		go c.copyInput(streams.Stdin)
 		copyTo(streams.Stdout, c.files[1])
 		copyTo(streams.Stderr, c.files[2])
 	}
@@ -146,7 +158,7 @@ func (c *runningCommand) copyInput(from io.Reader) {
 		// The command need not read all of it.
 		_, _ = io.Copy(c.files[0], from)
 	}
-	if len(c.files) > 1 {
+	if len(c.files) > 2 {
 		c.files[0].Close()
 	}
 }

@@ -1,9 +1,11 @@
 package process_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,10 +36,11 @@ func (m *machine) exec(id runtime.ID, stdin string, args ...string) (code int32,
 // sleeper starts a container that goes on until it is stopped.
 func (m *machine) sleeper(c runtime.Container) runtime.ID {
 	m.t.Helper()
-	c.Command = []string{"sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"}
+	c.Command = []string{"sh", "-c", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"}
 	if s := m.start(c); s.State != runtime.Running {
 		m.t.Fatalf("%+v", s)
 	}
+	await.Until(m.t, "the container runs", func() bool { return m.outputIfAny(c) == "ready\n" })
 	return c.ID
 }
 
@@ -119,7 +122,7 @@ func TestACommandHasATerminal(t *testing.T) {
 			await.Until(t, "the command reads", func() bool { return strings.Contains(output.String(), "33 91") })
 			_, _ = io.WriteString(input, "hello\n")
 		}()
-		script := `stty -echo; until test "$(stty size)" = "33 91"; do sleep 0.01; done; stty size; read x; echo $x $TERM; ` +
+		script := `stty -echo; until test "$(stty size 2>/dev/null)" = "33 91"; do sleep 0.01; done; stty size; read x; echo $x $TERM; ` +
 			`echo mine > /dev/tty; tty > /dev/null && echo named; exit 5`
 		code, err := m.Exec(await.Context(t), id, runtime.Command{Args: []string{"sh", "-c", script}, TTY: true},
 			runtime.Streams{Stdin: stdin, Stdout: output, Sizes: sizes})
@@ -201,8 +204,8 @@ func TestACommandEndsWithItsControlPlane(t *testing.T) {
 	onContainers(t, func(t *testing.T, m *machine, c runtime.Container) {
 		id := m.sleeper(c)
 		for name, script := range map[string]string{
-			"one that is told": "trap 'exit' HUP; echo ready; while :; do sleep 0.05; done",
-			"one that ignores": "trap '' HUP; echo ready; sleep 1000 & sleep 1000",
+			"one that is told": "trap 'exit' HUP; echo $$; while :; do sleep 0.05; done",
+			"one that ignores": "trap '' HUP; sleep 1000 & echo $$ $!; sleep 1000",
 		} {
 			ctx, cancel := context.WithCancel(await.Context(t))
 			ready, write := io.Pipe()
@@ -211,16 +214,17 @@ func TestACommandEndsWithItsControlPlane(t *testing.T) {
 				_, err := m.Exec(ctx, id, runtime.Command{Args: []string{"sh", "-c", script}}, runtime.Streams{Stdout: write})
 				done <- err
 			}()
-			if _, err := ready.Read(make([]byte, 10)); err != nil {
+			pids, err := bufio.NewReader(ready).ReadString('\n')
+			if err != nil {
 				t.Fatal(err)
 			}
 			cancel()
-			if err := await.Value(t, "the end of the command", done); err != context.Canceled {
+			if err := await.Value(t, "the end of the command", done); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", name, err)
 			}
 			await.Until(t, name+" has ended", func() bool {
-				_, out, _ := m.exec(id, "", "sh", "-c", "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null; echo; done | grep -c 'echo read[y]\\|sleep 100[0]'")
-				return out == "0\n"
+				_, out, _ := m.exec(id, "", "sh", "-c", "for p in "+strings.TrimSpace(pids)+"; do kill -0 $p 2>/dev/null && echo alive; done")
+				return out == ""
 			})
 		}
 		if s := m.end(id); s.ExitCode != 0 {

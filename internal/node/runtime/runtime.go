@@ -68,6 +68,10 @@ type Container struct {
 	// NoNewPrivileges keeps set-user-ID programs from gaining rights.
 	NoNewPrivileges bool `json:"noNewPrivileges,omitempty"`
 
+	// Stdin keeps a standard input open for clients that attach. With StdinOnce the first one closes it. TTY gives it a terminal.
+	Stdin     bool `json:"stdin,omitempty"`
+	StdinOnce bool `json:"stdinOnce,omitempty"`
+	TTY       bool `json:"tty,omitempty"`
 	// StopSignal asks the main process to end; zero is SIGTERM.
 	StopSignal int32 `json:"stopSignal,omitempty"`
 	// Root has the container see the files of an image; nil shows it the machine's.
@@ -212,7 +216,7 @@ type Info struct {
 	CanShareVolumes bool
 	// CanMeasure: whether Measure can be asked for.
 	CanMeasure bool
-	// CanExec: whether Exec can be asked for.
+	// CanExec: whether Exec and Attach can be asked for, and containers can have a standard input or a terminal.
 	CanExec bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.
@@ -273,6 +277,9 @@ type Runtime interface {
 	// A command that cannot be started prints why and ends with ExitCannotRun or ExitNotFound.
 	// The command ends with the container, with ctx, with this process, and when it cannot write to the streams.
 	Exec(ctx context.Context, id ID, command Command, streams Streams) (exitCode int32, err error)
+	// Attach connects the streams with those of the main process of a running attempt: it passes on what that prints from now
+	// on, until the container or ctx ends. A client that reads too slowly is disconnected.
+	Attach(ctx context.Context, id ID, streams Streams) error
 	// Close disconnects. Containers run on.
 	Close() error
 }

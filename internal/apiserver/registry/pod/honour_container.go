@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	noCommands = "no commands can be run in containers, as the host process is of an older version: start the server again when all pods have ended"
-	noTCPHook  = "a hook cannot use TCP, in no cluster either: use exec, httpGet or sleep"
-	noInput    = "a process of a pod has no standard input: remove it"
+	noTCPHook = "a hook cannot use TCP, in no cluster either: use exec, httpGet or sleep"
+
+	// noStreams is for terminals, standard input and commands.
+	noStreams = "takes Linux 5.9, on amd64 or arm64, and a host process of this version, which is started when all pods have ended"
 )
 
 // containerRules are the rules for containers and init containers.
@@ -26,16 +27,16 @@ var containerRules = []rule[*corev1.Container]{
 	{"ports", mapsPorts, asContainer, warn,
 		"has no effect: a process listens on the ports of the machine itself"},
 
-	{"livenessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.LivenessProbe) }, runningCommands, refuse, noCommands},
-	{"readinessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.ReadinessProbe) }, runningCommands, refuse, noCommands},
-	{"startupProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.StartupProbe) }, runningCommands, refuse, noCommands},
-	{"lifecycle.postStart.exec", ofHook(postStart, func(h *corev1.LifecycleHandler) bool { return h.Exec != nil }), runningCommands, refuse, noCommands},
+	{"livenessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.LivenessProbe) }, attaching, refuse, noStreams},
+	{"readinessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.ReadinessProbe) }, attaching, refuse, noStreams},
+	{"startupProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.StartupProbe) }, attaching, refuse, noStreams},
+	{"lifecycle.postStart.exec", ofHook(postStart, func(h *corev1.LifecycleHandler) bool { return h.Exec != nil }), attaching, refuse, noStreams},
 	{"lifecycle.postStart.tcpSocket", ofHook(postStart, func(h *corev1.LifecycleHandler) bool { return h.TCPSocket != nil }), nil, refuse, noTCPHook},
-	{"lifecycle.preStop.exec", ofHook(preStop, func(h *corev1.LifecycleHandler) bool { return h.Exec != nil }), runningCommands, refuse, noCommands},
+	{"lifecycle.preStop.exec", ofHook(preStop, func(h *corev1.LifecycleHandler) bool { return h.Exec != nil }), attaching, refuse, noStreams},
 	{"lifecycle.preStop.tcpSocket", ofHook(preStop, func(h *corev1.LifecycleHandler) bool { return h.TCPSocket != nil }), nil, refuse, noTCPHook},
 
-	{"stdin", func(c *corev1.Container) bool { return c.Stdin || c.StdinOnce }, nil, refuse, noInput},
-	{"tty", func(c *corev1.Container) bool { return c.TTY }, nil, refuse, "a process of a pod has no terminal: remove it"},
+	{"stdin", func(c *corev1.Container) bool { return c.Stdin }, attaching, refuse, noStreams},
+	{"tty", func(c *corev1.Container) bool { return c.TTY }, attaching, refuse, noStreams},
 	{"volumeDevices", func(c *corev1.Container) bool { return len(c.VolumeDevices) > 0 }, nil, refuse,
 		"block devices are not offered to pods: remove it"},
 
@@ -51,6 +52,8 @@ var containerRules = []rule[*corev1.Container]{
 	{"terminationMessagePath", messagesElsewhere, withMounts, warn,
 		"has no effect: the process runtime cannot put a file at this path on this machine"},
 }
+
+func attaching(i runtime.Info) bool { return i.CanExec }
 
 const notMeasured = "is not enforced: the host process is of an older version; start the server again when all pods have ended"
 

@@ -44,7 +44,7 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 			node: runtime.Info{Name: "containerd", CanMount: true, CanSetUser: true, CanSetHostname: true}},
 		"arguments alone are no command": {edit: inContainer(func(c *corev1.Container) { c.Command, c.Args = nil, []string{"x"} }), node: registrytest.Able,
 			refused: []string{c0 + "command"}},
-		"init containers are judged too": {edit: withInit(corev1.Container{Name: "first", TTY: true}), node: registrytest.Able,
+		"init containers are judged too": {edit: withInit(corev1.Container{Name: "first", TTY: true}), node: unable,
 			refused: []string{"spec.initContainers[0].tty"}},
 
 		"an affinity is ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.Affinity = &corev1.Affinity{} }), node: registrytest.Able,
@@ -105,7 +105,8 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"windows is refused":                     {edit: inSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "windows"} }), node: registrytest.Able, refused: []string{"spec.os.name"}},
 		"linux is what there is":                 {edit: inSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "linux"} }), node: registrytest.Able},
 		"resource claims are refused":            {edit: inSpec(func(s *corev1.PodSpec) { s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }), node: registrytest.Able, refused: []string{"spec.resourceClaims"}},
-		"a terminal is refused":                  {edit: inContainer(func(c *corev1.Container) { c.TTY, c.Stdin = true, true }), node: registrytest.Able, refused: []string{c0 + "stdin", c0 + "tty"}},
+		"a terminal is refused by an old host":   {edit: inContainer(func(c *corev1.Container) { c.TTY, c.Stdin = true, true }), node: unable, refused: []string{c0 + "stdin", c0 + "tty"}},
+		"a terminal passes":                      {edit: inContainer(func(c *corev1.Container) { c.TTY, c.Stdin = true, true }), node: registrytest.Able},
 		"probes are run": {edit: inContainer(func(c *corev1.Container) {
 			c.LivenessProbe, c.ReadinessProbe, c.StartupProbe = tcpProbe(80), commandProbe(), commandProbe()
 		}), node: registrytest.Able},

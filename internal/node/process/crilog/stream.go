@@ -18,11 +18,19 @@ type Stream struct {
 	log     *Writer
 	name    string
 	pending []byte
+	// also gets what was read after it was written to the log; it may be nil.
+	also func(data []byte)
 }
 
 // NewStream returns the stream "stdout" or "stderr" of log.
 func NewStream(log *Writer, name string) *Stream {
 	return &Stream{log: log, name: name}
+}
+
+// Also has f get the data of each read as well.
+func (s *Stream) Also(f func(data []byte)) *Stream {
+	s.also = f
+	return s
 }
 
 // chunks are buffers that all streams share, so that a container that prints nothing needs none.
@@ -79,6 +87,9 @@ func (s *Stream) readOnce(fd int) (int, error) {
 		return 0, io.EOF
 	}
 	s.take((*chunk)[:n], time.Now())
+	if s.also != nil {
+		s.also((*chunk)[:n])
+	}
 	return n, nil
 }
 

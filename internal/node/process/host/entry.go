@@ -12,6 +12,8 @@ import (
 type entry struct {
 	// decided is closed when the attempt to start is over, ended when no process of the container is left.
 	decided, ended chan struct{}
+	// listeners are the clients that are attached.
+	listeners listeners
 
 	mu      sync.Mutex
 	status  runtime.Status

@@ -35,27 +35,36 @@ func (h *Host) serveExec(conn *wire.Conn, hello wire.Hello) {
 }
 
 func (h *Host) exec(hello wire.Hello) (*sandbox.Command, []int, error) {
-	if hello.Dir != h.config.Dir || hello.Protocol != wire.Protocol {
-		return nil, nil, errors.New("the container host process is another one")
-	}
-	p := h.processOf(hello.Exec.ID)
-	if p == nil {
-		return nil, nil, fmt.Errorf("container %q does not run", hello.Exec.ID.Container)
+	_, p, err := h.running(hello, hello.Exec.ID)
+	if err != nil {
+		return nil, nil, err
 	}
 	return p.Exec(hello.Exec.Args, hello.Exec.TTY)
 }
 
-// processOf returns the process of a running attempt; nil if it does not run.
-func (h *Host) processOf(id runtime.ID) *sandbox.Process {
+// running returns the attempt that a control plane wants to connect to.
+func (h *Host) running(hello wire.Hello, id runtime.ID) (*entry, *sandbox.Process, error) {
+	if hello.Dir != h.config.Dir || hello.Protocol != wire.Protocol {
+		return nil, nil, errors.New("the container host process is another one")
+	}
+	e, p := h.entryOf(id)
+	if p == nil {
+		return nil, nil, fmt.Errorf("container %q does not run", id.Container)
+	}
+	return e, p, nil
+}
+
+// entryOf returns the entry of an attempt, and its process if it runs.
+func (h *Host) entryOf(id runtime.ID) (*entry, *sandbox.Process) {
 	h.mu.Lock()
 	e := h.entries[id]
 	h.mu.Unlock()
 	if e == nil {
-		return nil
+		return nil, nil
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.process
+	return e, e.process
 }
 
 func failedExit(err error) wire.Exit {

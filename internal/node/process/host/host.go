@@ -227,19 +227,24 @@ func (h *Host) finish(e *entry, s runtime.Status) {
 // may hold it open. What is in the pipe when the time is over is read all the same, so no output of the container is lost.
 const drainGrace = 200 * time.Millisecond
 
+var streamNames = []string{"stdout", "stderr"}
+
 // supervise follows a container to its end.
 func (h *Host) supervise(e *entry, p *sandbox.Process, logPath string) {
 	log := crilog.NewWriter(logPath, crilog.DefaultLimits)
 	var streams sync.WaitGroup
-	streams.Go(func() { _ = crilog.NewStream(log, "stdout").Copy(p.Stdout) })
-	streams.Go(func() { _ = crilog.NewStream(log, "stderr").Copy(p.Stderr) })
+	for i, pipe := range p.Outputs() {
+		stream := crilog.NewStream(log, streamNames[i]).Also(func(data []byte) { e.listeners.write(i, data) })
+		streams.Go(func() { _ = stream.Copy(pipe) })
+	}
 	err := p.Wait()
 	finished := time.Now()
 	clean := p.EndTree()
-	for _, pipe := range []*os.File{p.Stdout, p.Stderr} {
+	for _, pipe := range p.Outputs() {
 		_ = pipe.SetReadDeadline(time.Now().Add(drainGrace))
 	}
 	streams.Wait()
+	e.listeners.end()
 	if logErr := log.Close(); logErr != nil {
 		slog.Error("Output of a container is lost", "container", e.status.ID, "err", logErr)
 	}

@@ -38,8 +38,12 @@ func (h *Host) serveConn(conn *wire.Conn) {
 	if conn.Receive(&hello) != nil {
 		return
 	}
-	if hello.Exec != nil {
+	switch {
+	case hello.Exec != nil:
 		h.serveExec(conn, hello)
+		return
+	case hello.Attach != nil:
+		h.serveAttach(conn, hello)
 		return
 	}
 	s, welcome := h.admit(conn, hello)

@@ -39,10 +39,19 @@ func (b *Sandbox) environment(c *runtime.Container, messagePath string) []string
 	if c.Hostname != "" {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}
+	env = withTerminal(env, c.TTY)
 	if messagePath != "" {
 		env = append(env, messageVariable+"="+messagePath)
 	}
 	return append(env, mark(b.config.Name, c.ID))
+}
+
+// withTerminal adds the type of the terminal, if there is one.
+func withTerminal(env []string, terminal bool) []string {
+	if terminal {
+		return withDefault(env, "TERM", "xterm")
+	}
+	return env
 }
 
 func withDefault(env []string, name, value string) []string {

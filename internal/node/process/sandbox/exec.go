@@ -60,6 +60,11 @@ func (p *Process) Exec(args []string, terminal bool) (*Command, []int, error) {
 func (p *Process) exec(args []string, s *childStreams) (*Command, error) {
 	var cgroups *cgroupView
 	var child *stage.Child
+	if s.terminal && p.root == nil {
+		if err := s.openTerminal(p.join.owner); err != nil {
+			return nil, err
+		}
+	}
 	err := p.sandbox.jobs.run(func(t *thread) (err error) {
 		if p.legacy != nil {
 			if cgroups, err = p.legacy.view(false); err != nil {
@@ -67,8 +72,10 @@ func (p *Process) exec(args []string, s *childStreams) (*Command, error) {
 			}
 			defer cgroups.close()
 		}
-		if err := p.openStreams(t, s); err != nil {
-			return err
+		if len(s.ours) == 0 {
+			if err := p.openStreams(t, s); err != nil {
+				return err
+			}
 		}
 		child, err = p.fork(t, p.joinProgram(*s, cgroups, args))
 		return err
@@ -84,16 +91,15 @@ func (p *Process) exec(args []string, s *childStreams) (*Command, error) {
 	return p.newCommand(child)
 }
 
-// openStreams makes the streams. A terminal is one of the container, so it must be made there.
+// openStreams makes the streams. A terminal of a container from an image must be made there. The threads are where /dev may
+// be a shadow, in which the kernel finds no terminals, so that of another container is made before.
 func (p *Process) openStreams(t *thread, s *childStreams) error {
 	if !s.terminal {
-		return s.openPipes()
+		return s.openPipes(true, nil)
 	}
-	if p.namespaces()&unix.CLONE_NEWNS != 0 {
-		t.addUndo(func() error { return setns(t.sandbox.views.base, unix.CLONE_NEWNS) })
-		if err := unix.Setns(p.fd, unix.CLONE_NEWNS); err != nil {
-			return err
-		}
+	t.addUndo(func() error { return setns(t.sandbox.views.base, unix.CLONE_NEWNS) })
+	if err := unix.Setns(p.fd, unix.CLONE_NEWNS); err != nil {
+		return err
 	}
 	return s.openTerminal(p.join.owner)
 }
@@ -180,7 +186,7 @@ func (c *Command) Wait() int32 {
 // hangUpGrace is how long a command may go on after it was told that its terminal is gone.
 const hangUpGrace = 2 * time.Second
 
-// HangUp tells the command and its process group that nobody listens any more, and kills what is left after a while.
+// HangUp tells the command and its process group that their client is gone, and kills what is left after a while.
 func (c *Command) HangUp() {
 	c.signalGroup(unix.SIGHUP)
 	time.AfterFunc(hangUpGrace, c.kill)

@@ -185,6 +185,7 @@ func (l *launch) imageEnvironment() []string {
 	if c.Hostname != "" {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}
+	env = withTerminal(env, c.TTY)
 	if c.Root.HostPID || c.Root.SharePIDs || l.slot.leaf == nil && !l.sandbox.config.PIDNamespace {
 		// There is neither a pid namespace nor a cgroup of the container alone by which its processes are found.
 		env = append(env, mark(l.sandbox.config.Name, c.ID))
@@ -194,12 +195,11 @@ func (l *launch) imageEnvironment() []string {
 
 // startChild forks the container's first process. It does not wait for it.
 func (l *launch) startChild(path, dir string, env []string) error {
-	ends, err := l.pipes()
-	defer ends.close()
-	if err != nil {
+	defer l.streams.close()
+	if err := l.streams.openFor(l); err != nil {
 		return err
 	}
-	p := l.childProgram(childSpec{path: path, dir: dir, env: env, stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	p := l.childProgram(childSpec{path: path, dir: dir, env: env, streams: l.streams})
 	own := stage.Namespaces(unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
 	if l.container.Root.HostPID || l.container.Root.SharePIDs {
 		own &^= unix.CLONE_NEWPID

@@ -75,9 +75,9 @@ func exists(path string) bool {
 
 // childSpec is what the thread has prepared for the child.
 type childSpec struct {
-	path, dir             string
-	env                   []string
-	stdin, stdout, stderr int
+	path, dir string
+	env       []string
+	streams   childStreams
 }
 
 // child lists what the first process of a container does.
@@ -104,7 +104,7 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	if l.cgroups != nil {
 		c.mountCgroups(l.cgroups)
 	}
-	c.setStreams(spec)
+	c.setStreams(spec.streams)
 	if l.users != nil {
 		c.enterUsers(l.users)
 	}
@@ -198,10 +198,13 @@ func (c *child) mountAt(path, kind string, flags uintptr) {
 // before the working directory is entered, because its path may be /proc/self/fd/N.
 const firstOther = 3
 
-// setStreams sets the standard streams and the umask.
-func (c *child) setStreams(spec childSpec) {
-	for to, from := range []int{spec.stdin, spec.stdout, spec.stderr} {
+// setStreams sets the standard streams, of which the first may be the terminal of the session, and the umask.
+func (c *child) setStreams(s childStreams) {
+	for to, from := range []int{s.stdin, s.stdout, s.stderr} {
 		c.Do("set the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
+	}
+	if s.terminal {
+		c.Do("take the terminal", unix.SYS_IOCTL, 0, unix.TIOCSCTTY, 0)
 	}
 	c.Do("set the umask", unix.SYS_UMASK, 0o022)
 }

@@ -93,10 +93,7 @@ func (p *Process) joinProgram(streams childStreams, cgroups *cgroupView, args []
 	if own := p.namespaces(); own != 0 {
 		c.Do("join the container", unix.SYS_SETNS, uintptr(p.fd), own)
 	}
-	c.setStreams(childSpec{stdin: streams.stdin, stdout: streams.stdout, stderr: streams.stderr})
-	if streams.terminal {
-		c.Do("take the terminal", unix.SYS_IOCTL, 0, unix.TIOCSCTTY, 0)
-	}
+	c.setStreams(streams)
 	if p.join.users != nil {
 		c.enterUsers(p.join.users)
 	}
@@ -111,10 +108,7 @@ func (p *Process) joinProgram(streams childStreams, cgroups *cgroupView, args []
 		c.filter()
 	}
 	c.unblockSignals()
-	env := p.join.env
-	if streams.terminal {
-		env = withDefault(env, "TERM", "xterm")
-	}
+	env := withTerminal(p.join.env, streams.terminal)
 	c.Run(stepRunProgram, programPaths(args[0], env, dir), args, env)
 	return c.Program
 }

@@ -22,12 +22,13 @@ type launch struct {
 	limits    limits
 	slot      *slot
 	legacy    *legacyCgroups
-	stdout    *os.File
-	stderr    *os.File
-	missing   []runtime.MissingMountPoint
-	child     *stage.Child
-	path      string // of the program
-	env       []string
+	streams   childStreams
+	// stdin is the write end of the standard input, or nil. A terminal is both stdin and stdout.
+	stdin, stdout, stderr *os.File
+	missing               []runtime.MissingMountPoint
+	child                 *stage.Child
+	path                  string // of the program
+	env                   []string
 	// root is the root file system of a container from an image, users the user namespace that it must enter, if any.
 	root    *rootfs.Root
 	users   *os.File
@@ -46,6 +47,13 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 		jobs = b.lockedJobs
 		if err := b.startLocked(); err != nil {
 			return nil, err
+		}
+	}
+	if c.TTY && c.Root == nil {
+		// Not on a thread, where /dev may be a shadow in which the kernel finds no terminals.
+		if err := l.streams.openTerminal(l.owner()); err != nil {
+			l.streams.close()
+			return nil, startErrorf("%v", err)
 		}
 	}
 	var p *Process
@@ -73,14 +81,11 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 // refuse returns an error for what the container asks for and this machine cannot do.
 func (l *launch) refuse() error {
 	c, info := l.container, l.sandbox.info
+	if (c.Stdin || c.TTY) && !info.CanExec {
+		return startErrorf("stdin and tty take Linux 5.9 on amd64 or arm64")
+	}
 	if c.Root != nil {
-		if !info.CanRunImages {
-			return startErrorf("images cannot be run: %s", info.WhyNoImages)
-		}
-		if (c.Root.HostPID || c.Root.HostIPC) && !info.CanShareNamespaces {
-			return startErrorf("hostPID and hostIPC need a server that root of the machine has started")
-		}
-		return l.sandbox.users.refuse(c.User)
+		return l.refuseImage()
 	}
 	if len(volumes(c.Mounts)) > 0 && !info.CanMount {
 		return startErrorf("volumes cannot be mounted: %s", info.WhyNoMount)
@@ -93,6 +98,18 @@ func (l *launch) refuse() error {
 			c.User.UID)
 	}
 	return nil
+}
+
+// refuseImage is refuse for a container that runs from an image.
+func (l *launch) refuseImage() error {
+	c, info := l.container, l.sandbox.info
+	if !info.CanRunImages {
+		return startErrorf("images cannot be run: %s", info.WhyNoImages)
+	}
+	if (c.Root.HostPID || c.Root.HostIPC) && !info.CanShareNamespaces {
+		return startErrorf("hostPID and hostIPC need a server that root of the machine has started")
+	}
+	return l.sandbox.users.refuse(c.User)
 }
 
 // volumes leaves out mounts that would mount a path over itself.
@@ -151,11 +168,8 @@ func (l *launch) owner() *runtime.User {
 }
 
 func (l *launch) abandon() {
-	for _, f := range []*os.File{l.stdout, l.stderr} {
-		if f != nil {
-			f.Close()
-		}
-	}
+	l.streams.close()
+	closeStreams(l.stdin, l.stdout, l.stderr)
 	if l.legacy != nil {
 		l.legacy.remove()
 	}
@@ -217,14 +231,12 @@ func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
 	if l.sandbox.staged {
 		return nil, l.stage(path, attr)
 	}
-	ends, err := l.pipes()
-	defer ends.close()
-	if err != nil {
+	defer l.streams.close()
+	if err := l.streams.openFor(l); err != nil {
 		return nil, err
 	}
-	null := l.sandbox.null.Fd()
 	pidfd := -1
-	attr.Files = []uintptr{null, uintptr(ends[0]), uintptr(ends[1])}
+	attr.Files = []uintptr{uintptr(l.streams.stdin), uintptr(l.streams.stdout), uintptr(l.streams.stderr)}
 	attr.Sys = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
 	if l.slot.leaf != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(l.slot.leaf.dir.Fd())
@@ -257,33 +269,6 @@ func execError(path string, err error) error {
 func isLack(err error) bool {
 	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.EBUSY},
 		func(lack error) bool { return errors.Is(err, lack) })
-}
-
-// writeEnds are the write ends of the pipes, for the child.
-type writeEnds []int
-
-func (w writeEnds) close() {
-	for _, fd := range w {
-		unix.Close(fd)
-	}
-}
-
-func (l *launch) pipes() (writeEnds, error) {
-	var ends writeEnds
-	for _, read := range []**os.File{&l.stdout, &l.stderr} {
-		var fds [2]int
-		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-			return ends, err
-		}
-		ends = append(ends, fds[1])
-		// Only the read end: programs do not expect a non-blocking standard output.
-		if err := setNonblock(fds[0], unix.O_RDONLY); err != nil {
-			unix.Close(fds[0])
-			return ends, err
-		}
-		*read = os.NewFile(uintptr(fds[0]), "container output")
-	}
-	return ends, nil
 }
 
 // setNonblock sets the flags of a new descriptor, of which it knows the access mode.

@@ -74,7 +74,7 @@ func (p *podPIDs) start() (*stage.Child, error) {
 	ignore[0] = 1
 	c.Do("ignore SIGCHLD", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), c.Bytes(ignore), 0, signalSetSize)
 	null := int(p.null.Fd())
-	c.setStreams(childSpec{stdin: null, stdout: null, stderr: null})
+	c.setStreams(childStreams{stdin: null, stdout: null, stderr: null})
 	c.Do(stepRunProgram, unix.SYS_EXECVEAT, p.pause.Fd(), c.String(""), c.Strings([]string{"pause"}), c.Strings(nil), unix.AT_EMPTY_PATH)
 	var first *stage.Child
 	_, err := p.processes.fork(func() (pid int, err error) {

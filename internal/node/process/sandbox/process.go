@@ -20,7 +20,7 @@ const oomScore = "500"
 type Process struct {
 	PID       int
 	StartedAt time.Time
-	// Stdout and Stderr are what it prints.
+	// Stdout and Stderr are what it prints. With a terminal, that is Stdout, and Stderr is nil.
 	Stdout, Stderr *os.File
 	// MissingMountPoints are mount points that do not exist on the machine, which is why the container cannot write
 	// beside them.
@@ -37,6 +37,7 @@ type Process struct {
 	fd       int
 	raw      syscall.RawConn
 	status   syscall.WaitStatus
+	input    input
 	join     joining
 	commands commands
 	// stopSignal is what Terminate sends.
@@ -71,6 +72,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		pidfd:      os.NewFile(uintptr(pidfd), "pidfd"),
 		fd:         pidfd,
 		join:       l.joining(),
+		input:      input{file: l.stdin, terminal: l.container.TTY, once: l.container.StdinOnce},
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
 	}
 	var err error
@@ -87,6 +89,14 @@ func (l *launch) undoFork(pid int, err error) error {
 	_, _ = unix.Wait4(pid, nil, 0, nil)
 	l.sandbox.processes.forget(pid)
 	return err
+}
+
+// Outputs are Stdout and Stderr, or the terminal.
+func (p *Process) Outputs() []*os.File {
+	if p.Stderr == nil {
+		return []*os.File{p.Stdout}
+	}
+	return []*os.File{p.Stdout, p.Stderr}
 }
 
 // Wait waits for the main process to end.
@@ -182,8 +192,7 @@ func (p *Process) Release(clean bool) Exit {
 	exit.OOMKilled = p.oomKills() > 0 && exit.Code != 0
 	exit.Message = p.slot.message.read()
 	p.pidfd.Close()
-	p.Stdout.Close()
-	p.Stderr.Close()
+	closeStreams(p.input.take(), p.Stdout, p.Stderr)
 	if p.legacy != nil {
 		p.legacy.remove()
 	}

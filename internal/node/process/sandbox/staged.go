@@ -15,14 +15,13 @@ import (
 // stage starts a program of this machine without waiting until it runs. In a user namespace the program runs as the user
 // who runs this process outside of it, without the rights of root in that namespace.
 func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
-	ends, err := l.pipes()
-	defer ends.close()
-	if err != nil {
+	defer l.streams.close()
+	if err := l.streams.openFor(l); err != nil {
 		return err
 	}
 	c := &child{Program: &stage.Program{}, container: l.container}
 	c.detach()
-	c.setStreams(childSpec{stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	c.setStreams(l.streams)
 	switch u := l.container.User; {
 	case l.sandbox.users.self != nil:
 		c.enterUsers(l.sandbox.users.self)

@@ -15,13 +15,15 @@ type childStreams struct {
 	// ours are the ends for the caller: of standard input, output and error output, or of the terminal.
 	ours                  []int
 	stdin, stdout, stderr int
+	// null is the standard input of a process that has none; it is not closed.
+	null int
 }
 
 // theirs are the ends of the command.
 func (s *childStreams) theirs() []int {
 	var fds []int
 	for _, fd := range []int{s.stdin, s.stdout, s.stderr} {
-		if fd > 0 {
+		if fd > 0 && fd != s.null {
 			fds = append(fds, fd)
 		}
 		if s.terminal {
@@ -37,20 +39,73 @@ func closeAll(fds []int) {
 	}
 }
 
-func (s *childStreams) openPipes() error {
-	for i, theirs := range []*int{&s.stdin, &s.stdout, &s.stderr} {
+// openPipes makes pipes. Without one for the standard input, the file null is it.
+func (s *childStreams) openPipes(stdin bool, null *os.File) error {
+	theirs := []*int{&s.stdin, &s.stdout, &s.stderr}
+	if !stdin {
+		s.null = int(null.Fd())
+		s.stdin = s.null
+		theirs = theirs[1:]
+	}
+	for _, end := range theirs {
 		var ends [2]int
 		if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 			return err
 		}
 		read, write := ends[0], ends[1]
-		if i == 0 {
+		if end == &s.stdin {
 			read, write = write, read
 		}
 		s.ours = append(s.ours, read)
-		*theirs = write
+		*end = write
 	}
 	return nil
+}
+
+// openFor makes the streams of a container, unless it has its terminal already.
+func (s *childStreams) openFor(l *launch) error {
+	s.terminal = l.container.TTY
+	if len(s.ours) == 0 {
+		var err error
+		if s.terminal {
+			err = s.openTerminal(l.owner())
+		} else {
+			err = s.openPipes(l.container.Stdin, l.sandbox.null)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return l.keep(s)
+}
+
+// keep makes files of the ends that stay here. The other ends stay blocking, as programs expect.
+func (l *launch) keep(s *childStreams) error {
+	var files []*os.File
+	for _, fd := range s.ours {
+		if err := unix.SetNonblock(fd, true); err != nil {
+			return err
+		}
+		files = append(files, os.NewFile(uintptr(fd), "container stream"))
+	}
+	s.ours = nil
+	switch {
+	case s.terminal:
+		l.stdin, l.stdout = files[0], files[0]
+	case l.container.Stdin:
+		l.stdin, files = files[0], files[1:]
+		fallthrough
+	default:
+		l.stdout, l.stderr = files[0], files[1]
+	}
+	return nil
+}
+
+// close closes all that was not kept. It may be called again.
+func (s *childStreams) close() {
+	closeAll(s.theirs())
+	closeAll(s.ours)
+	*s = childStreams{}
 }
 
 // openTerminal opens a new terminal in the mount namespace of the thread. What is at this path in the container need not be

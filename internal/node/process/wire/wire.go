@@ -42,6 +42,8 @@ type Hello struct {
 	Replace bool
 	// Exec has a command run in a container.
 	Exec *Exec
+	// Attach passes on the streams of a container.
+	Attach *Attach
 }
 
 // Exec asks for a command. The host sends the write end of its standard input and the read ends of its output and error
@@ -52,7 +54,15 @@ type Exec struct {
 	TTY  bool
 }
 
-// Exit is how the command ended.
+// Attach asks for streams of a running container. The host sends its standard input, and the read ends of its output and error
+// output; or its terminal and the read end of what that shows.
+type Attach struct {
+	ID runtime.ID
+	// Stdin is whether its standard input is wanted.
+	Stdin bool
+}
+
+// Exit is how the command or the container ended.
 type Exit struct {
 	Code int32
 	// StartError is why it could not be started, if Code says so.

@@ -1,0 +1,57 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Attempt returns the attempt at a container that runs, or an error of the API.
+func (n *Node) Attempt(pod *corev1.Pod, container string) (runtime.ID, error) {
+	id := runtime.ID{PodUID: pod.UID, Container: container}
+	var started bool
+	if id.Attempt, started = n.pods.Newest(pod.UID, container); !started {
+		return id, apierrors.NewBadRequest(fmt.Sprintf("container %q of pod %q has not started", container, pod.Name))
+	}
+	ended, known := n.pods.Ended(id)
+	if !known {
+		ended = closedChan
+	}
+	select {
+	case <-ended:
+		return id, apierrors.NewBadRequest(fmt.Sprintf("container %q of pod %q has ended", container, pod.Name))
+	default:
+		return id, nil
+	}
+}
+
+// Exec is that of the runtime.
+func (n *Node) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
+	return n.Runtime.Exec(ctx, id, command, streams)
+}
+
+// Attach is that of the runtime.
+func (n *Node) Attach(ctx context.Context, id runtime.ID, streams runtime.Streams) error {
+	return n.Runtime.Attach(ctx, id, streams)
+}
+
+// Dial connects to a TCP port of a pod's loopback address. Pods share that of this machine.
+func (n *Node) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error) {
+	if !n.Taken(pod) {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("pod %q is not on this node", pod.Name))
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	if err != nil {
+		if six, failed := dialer.DialContext(ctx, "tcp", net.JoinHostPort("::1", strconv.Itoa(int(port)))); failed == nil {
+			return six, nil
+		}
+	}
+	return conn, err
+}
