@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -15,53 +16,40 @@ import (
 
 // addQueries adds conversions from a URL's query to the options of subresources to the scheme.
 func addQueries(scheme *runtime.Scheme) error {
-	err := scheme.AddConversionFunc((*url.Values)(nil), (*JobLogOptions)(nil), func(in, out any, _ conversion.Scope) error {
-		return readJobLogOptions(*in.(*url.Values), out.(*JobLogOptions))
-	})
-	if err != nil {
-		return err
-	}
-	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodAttachOptions)(nil), func(in, out any, _ conversion.Scope) error {
+	return errors.Join(addQuery(scheme, jobLogOptions), addQuery(scheme, logOptions),
+		addQuery(scheme, execOptions), addQuery(scheme, attachOptions), addQuery(scheme, portForwardOptions))
+}
+
+func addQuery[T any](scheme *runtime.Scheme, read func(*query) T) error {
+	return scheme.AddConversionFunc((*url.Values)(nil), (*T)(nil), func(in, out any, _ conversion.Scope) error {
 		q := query{values: *in.(*url.Values)}
-		*out.(*corev1.PodAttachOptions) = corev1.PodAttachOptions{
-			Stdin: q.bool("stdin"), Stdout: q.bool("stdout"), Stderr: q.bool("stderr"), TTY: q.bool("tty"), Container: q.get("container"),
+		options := read(&q)
+		if q.err == nil {
+			*out.(*T) = options
 		}
 		return q.err
-	})
-	if err != nil {
-		return err
-	}
-	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodPortForwardOptions)(nil), func(in, out any, _ conversion.Scope) error {
-		q := query{values: *in.(*url.Values)}
-		*out.(*corev1.PodPortForwardOptions) = corev1.PodPortForwardOptions{Ports: q.ports("ports")}
-		return q.err
-	})
-	if err != nil {
-		return err
-	}
-	err = scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodExecOptions)(nil), func(in, out any, _ conversion.Scope) error {
-		q := query{values: *in.(*url.Values)}
-		*out.(*corev1.PodExecOptions) = corev1.PodExecOptions{
-			Stdin: q.bool("stdin"), Stdout: q.bool("stdout"), Stderr: q.bool("stderr"), TTY: q.bool("tty"),
-			Container: q.get("container"), Command: q.values["command"],
-		}
-		return q.err
-	})
-	if err != nil {
-		return err
-	}
-	return scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodLogOptions)(nil), func(in, out any, _ conversion.Scope) error {
-		options, err := logOptions(*in.(*url.Values))
-		if err == nil {
-			*out.(*corev1.PodLogOptions) = *options
-		}
-		return err
 	})
 }
 
-func logOptions(values url.Values) (*corev1.PodLogOptions, error) {
-	q := query{values: values}
-	options := &corev1.PodLogOptions{
+func execOptions(q *query) corev1.PodExecOptions {
+	return corev1.PodExecOptions{
+		Stdin: q.bool("stdin"), Stdout: q.bool("stdout"), Stderr: q.bool("stderr"), TTY: q.bool("tty"),
+		Container: q.get("container"), Command: q.values["command"],
+	}
+}
+
+func attachOptions(q *query) corev1.PodAttachOptions {
+	return corev1.PodAttachOptions{
+		Stdin: q.bool("stdin"), Stdout: q.bool("stdout"), Stderr: q.bool("stderr"), TTY: q.bool("tty"), Container: q.get("container"),
+	}
+}
+
+func portForwardOptions(q *query) corev1.PodPortForwardOptions {
+	return corev1.PodPortForwardOptions{Ports: q.ports("ports")}
+}
+
+func logOptions(q *query) corev1.PodLogOptions {
+	options := corev1.PodLogOptions{
 		Container:                    q.get("container"),
 		Follow:                       q.bool("follow"),
 		Previous:                     q.bool("previous"),
@@ -75,17 +63,11 @@ func logOptions(values url.Values) (*corev1.PodLogOptions, error) {
 	if stream := q.get("stream"); stream != "" {
 		options.Stream = &stream
 	}
-	return options, q.err
+	return options
 }
 
-func readJobLogOptions(values url.Values, out *JobLogOptions) error {
-	options, err := logOptions(values)
-	if err != nil {
-		return err
-	}
-	q := query{values: values}
-	*out = JobLogOptions{PodLogOptions: *options, Index: q.int("index"), Attempt: q.int("attempt"), Pod: q.get("pod")}
-	return q.err
+func jobLogOptions(q *query) JobLogOptions {
+	return JobLogOptions{PodLogOptions: logOptions(q), Index: q.int("index"), Attempt: q.int("attempt"), Pod: q.get("pod")}
 }
 
 // query reads typed query parameters. err is the first error.

@@ -146,7 +146,7 @@ func TestWhatHappensToAClaim(t *testing.T) {
 		"it was bound and its volume is there": {
 			o:    core.ClaimObservation{Claim: aClaim(bound, naming("v")), Volume: aVolume("v", forClaim("data", "1"), deleted)},
 			want: core.Bind, volume: "v"},
-		"it was bound and somebody has taken it from its volume": {
+		"it was bound and a user has taken it from its volume": {
 			o:    core.ClaimObservation{Claim: aClaim(bound, naming("v")), Volume: aVolume("v")},
 			want: core.Bind, volume: "v"},
 		"it was bound and its volume is gone": {

@@ -17,13 +17,6 @@ var onTheNode = []fault{
 		tests: "./internal/node/process -run ^TestACommandInAnImageHasTheRightsOfItsContainer$",
 	},
 	{
-		wrong: "The next client cannot write to a standard input that an earlier one has closed.",
-		file:  "internal/node/process/sandbox/input.go",
-		old:   "if p.input.once && !p.input.terminal {",
-		new:   "if !p.input.terminal {",
-		tests: "./internal/node/process -run ^TestAClientIsAttachedToAContainer$",
-	},
-	{
 		wrong: "A pod has succeeded although one of its containers failed.",
 		file:  "internal/node/lifecycle/report.go",
 		old:   "if c.role == main && (c.Last == nil || c.Last.ExitCode != 0) {",

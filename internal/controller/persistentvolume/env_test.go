@@ -2,7 +2,6 @@ package persistentvolume_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/controller/ephemeralvolume"
 	"github.com/stint-dev/stint/internal/controller/persistentvolume"
 	"github.com/stint-dev/stint/internal/controller/volumeprotection"
+	"github.com/stint-dev/stint/internal/localvolume"
 	core "github.com/stint-dev/stint/internal/persistentvolume"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/wrappers"
@@ -48,7 +48,7 @@ type world struct {
 func open(t testing.TB) *world {
 	t.Helper()
 	api := apiservertest.Start(t)
-	w := &world{TB: t, Interface: api.Client(), api: api, directories: directories(t.TempDir()), events: &journal{}}
+	w := &world{TB: t, Interface: api.Client(), api: api, directories: directories{localvolume.Of(t.TempDir(), nil)}, events: &journal{}}
 	w.put(w.Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: map[string]string{corev1.LabelHostname: node}}}))
 	w.class("local", core.Provisioner, nil)
 	return w
@@ -285,20 +285,10 @@ func (w *world) told(want string) {
 		func() string { return fmt.Sprint(w.events.list()) })
 }
 
-// directories is a Provisioner with a directory for each volume.
-type directories string
+// directories are the volumes of the only node.
+type directories struct{ localvolume.Dir }
 
-func (d directories) Path(name string) string { return filepath.Join(string(d), name) }
-func (d directories) NodeName() string        { return node }
-
-func (d directories) Make(_ context.Context, name string) error {
-	if err := os.Mkdir(d.Path(name), 0o777); !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return nil
-}
-
-func (d directories) Remove(_ context.Context, name string) error { return os.RemoveAll(d.Path(name)) }
+func (directories) NodeName() string { return node }
 
 // fill writes something into the directory of a volume.
 func (d directories) fill(t testing.TB, name string) {
@@ -316,8 +306,8 @@ func (d directories) has(name string) bool {
 // names are the directories that exist.
 func (d directories) names(t testing.TB) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(string(d))
-	if err != nil {
+	entries, err := os.ReadDir(filepath.Dir(d.Path("any")))
+	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {

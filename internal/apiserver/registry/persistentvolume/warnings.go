@@ -46,6 +46,6 @@ func warnClass(c *storagev1.StorageClass, o pod.Options) []string {
 	if o.Node == nil || c.Provisioner == core.Provisioner || o.LocalStorageClasses.Has(c.Name) {
 		return nil
 	}
-	return []string{fmt.Sprintf("provisioner: %s does not run here, so claims of this class wait for volumes that somebody makes for them: "+
+	return []string{fmt.Sprintf("provisioner: %s does not run here, so claims of this class wait for volumes that users create for them: "+
 		"start the server with --local-storage-classes %s to have directories of this machine provisioned for them", c.Provisioner, c.Name)}
 }

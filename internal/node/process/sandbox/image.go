@@ -119,7 +119,7 @@ func (l *launch) forkInRoot(t *thread) error {
 	env := l.imageEnvironment()
 	l.env = env
 	dir := cmp.Or(c.WorkingDir, "/")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeDirInRoot(dir); err != nil {
 		return startErrorf("working directory: %v", err)
 	}
 	path, err := program(c.Command, env, dir, inTheImage)
@@ -132,6 +132,23 @@ func (l *launch) forkInRoot(t *thread) error {
 		}
 	}
 	return l.startChild(path, dir, env)
+}
+
+// makeDirInRoot makes a directory that is missing in the thread's root file system. It follows the texts of links: those in the
+// machine's /proc, which may be mounted there, lead to the machine's files by themselves.
+func makeDirInRoot(dir string) error {
+	w, err := walkFrom("/")
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if err := w.to(dir, func(name string, _ bool) error { return makeAt(w.here().fd, name, true) }); err != nil {
+		return err
+	}
+	if !w.here().isDir() {
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	return nil
 }
 
 // enterRoot moves the thread to the container's root file system, with its volumes.
