@@ -117,7 +117,7 @@ func (p *pod) addAttempt(s runtime.Status) (outdated []runtime.ID) {
 	defer p.mu.Unlock()
 	h := p.containers[s.Container]
 	before := h.Previous
-	h.Add(s)
+	h.Add(s, p.restartAll)
 	p.containers[s.Container] = h
 	if before != nil && h.Previous != nil && h.Previous.Attempt > before.Attempt {
 		outdated = append(outdated, before.ID)

@@ -66,7 +66,7 @@ func (w *world) deleted(at time.Time, grace int64) *world {
 
 func (w *world) add(s runtime.Status) *world {
 	h := w.containers[s.Container]
-	h.Add(s)
+	h.Add(s, w.restartAll)
 	w.containers[s.Container] = h
 	return w
 }

@@ -64,13 +64,12 @@ func (p *plan) waitsToRestart(c container) bool {
 
 func (p *plan) restartWaiting(c container) *corev1.ContainerStateWaiting {
 	switch {
-	case c.outdated && !c.restartsAll():
+	case c.outdated:
+		return &corev1.ContainerStateWaiting{Reason: restartingAll, Message: "The container restarts together with all others of the pod"}
 	case p.Now.Before(c.Last.FinishedAt.Add(c.backOff())):
 		return &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: backOffMessage(p.Pod, c)}
-	case !c.outdated:
-		return p.waiting(c)
 	}
-	return &corev1.ContainerStateWaiting{Reason: restartingAll, Message: "The container restarts together with all others of the pod"}
+	return p.waiting(c)
 }
 
 func (p *plan) starts(c container) bool {

@@ -86,7 +86,7 @@ func (p *plan) start() {
 		p.requeueAt(limit)
 	}
 	p.stopUnhealthy()
-	if p.stopOutdated() {
+	if p.stopOutdated() || p.pauses() {
 		return
 	}
 	initialized := p.initialized()
@@ -137,7 +137,7 @@ func (p *plan) attempt(c container) {
 	if c.Exited() && c.role == main && !c.restarts(p.Pod) {
 		return
 	}
-	if c.Exited() || c.restartsAll() {
+	if c.Exited() {
 		if until := c.Last.FinishedAt.Add(c.backOff()); p.Now.Before(until) {
 			p.requeueAt(until)
 			p.addEvent("BackOff", corev1.EventTypeWarning, c, backOffMessage(p.Pod, c))

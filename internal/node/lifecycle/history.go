@@ -37,13 +37,16 @@ type History struct {
 	PreStop Hook
 }
 
-// Add observes the status of one attempt. Statuses may come in any order.
-func (h *History) Add(s runtime.Status) {
+// Add observes the status of one attempt. Statuses may come in any order. An attempt that follows because all containers
+// of the pod were to restart does not count as a crash.
+func (h *History) Add(s runtime.Status, restartAll time.Time) {
 	switch {
 	case h.Last == nil:
 		h.Last, h.CrashCount = &s, s.Attempt
 	case s.Attempt > h.Last.Attempt:
-		h.CrashCount = nextCrashCount(h.Last, h.CrashCount, s.Attempt)
+		if restartAll.IsZero() || h.Last.StartedAt.After(restartAll) {
+			h.CrashCount = nextCrashCount(h.Last, h.CrashCount, s.Attempt)
+		}
 		*h = History{Previous: h.Last, Last: &s, CrashCount: h.CrashCount}
 	case s.Attempt == h.Last.Attempt:
 		if h.Last.State == runtime.Running {

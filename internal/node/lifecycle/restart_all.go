@@ -54,14 +54,11 @@ func (c container) endsBefore(restart time.Time) bool {
 	if c.Last == nil || restart.IsZero() {
 		return false
 	}
-	return c.Last.StartedAt.Before(restart) || c.restartsAll() && c.Last.FinishedAt.Equal(restart)
+	return c.Last.StartedAt.Before(restart) || triggers(c.spec, c.Last) && c.Last.FinishedAt.Equal(restart)
 }
 
 // Exited reports whether the newest attempt has exited, and its exit counts.
 func (c container) Exited() bool { return !c.outdated && c.History.Exited() }
-
-// restartsAll reports whether the newest attempt has exited in a way that restarts all containers.
-func (c container) restartsAll() bool { return triggers(c.spec, c.Last) }
 
 // mayRestartAll reports whether a rule of the container can restart all containers.
 func (c container) mayRestartAll() bool {
@@ -79,6 +76,19 @@ func (p *plan) stopOutdated() (any bool) {
 		}
 	}
 	return any
+}
+
+// restartAllPause keeps a pod that asks for restarts again and again from doing nothing else. These restarts do not back off.
+const restartAllPause = time.Second
+
+// pauses reports whether it is too early to start the containers again.
+func (p *plan) pauses() bool {
+	until := p.Decision.RestartAll.Add(restartAllPause)
+	if p.Decision.RestartAll.IsZero() || !p.Now.Before(until) {
+		return false
+	}
+	p.requeueAt(until)
+	return true
 }
 
 func (p *plan) restartingCondition() corev1.PodCondition {

@@ -62,11 +62,14 @@ func TestRestartAllContainers(t *testing.T) {
 		"a pod that has restarted ends as usual": {
 			once().exited("i", 1, 0, at(14)).exited("a", 1, 0, at(20)).exited("b", 1, 0, at(20)), 20, []string{"Succeeded"},
 		},
-		"the second time the container that asks for it waits": {
+		"they begin a second after the container that asked for it has exited": {
+			pod().exited("a", 0, 88, at(10)).exited("s", 0, 137, at(10)).exited("b", 0, 137, at(10)), 10,
+			join(waiting("i"), waiting("s"), waiting("a"), waiting("b"), []string{"again after 11s", "Running"}),
+		},
+		"they do not back off": {
 			once().runs("s", 1, at(14)).exited("i", 1, 0, at(14)).exited("a", 1, 88, at(20)).exited("b", 1, 137, at(20)).
 				exited("s", 1, 137, at(20)).exited("i", 2, 0, at(22)).runs("s", 2, at(23)), 23,
-			[]string{"start b as 2", sidecar, "a waits: CrashLoopBackOff",
-				"BackOff: back-off 10s restarting failed container=a pod=pod_ns(uid)", "again after 30s", "Running"},
+			[]string{"start a as 2", "start b as 2", sidecar, "Running"},
 		},
 		"a sidecar that ends after the main containers restarts nothing": {
 			newWorld(never, "a").sidecar("s").with("s", rule(restartAll, 88)).exited("a", 0, 0, at(9)).exited("s", 0, 88, at(10)), 12,
@@ -81,6 +84,20 @@ func TestRestartAllContainers(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestARestartOfAllIsNoCrash(t *testing.T) {
+	w := newWorld(onFailure, "a", "b").with("a", rule(restartAll, 88)).exited("a", 0, 88, at(10)).exited("b", 0, 137, at(10))
+	w.restartAll = w.decide(at(10)).RestartAll
+	w.runs("a", 1, at(11)).exited("b", 1, 1, at(20))
+	want := []string{"start b as 2", "a runs, started true, ready true", "Running"}
+	if diff := cmp.Diff(want, said(w.decide(at(20)))); diff != "" {
+		t.Errorf("b crashes for the first time: %s", diff)
+	}
+	w.exited("b", 2, 1, at(30))
+	if got := w.decide(at(30)).RequeueAt; !got.Equal(at(40)) {
+		t.Errorf("and again: it restarts at %s, want %s", got, at(40))
 	}
 }
 

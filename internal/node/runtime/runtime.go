@@ -274,7 +274,7 @@ type Runtime interface {
 
 	// Exec runs a command beside the main process of a running attempt: with its user, its environment, its limits and its
 	// view of the machine. It returns the exit code when the command has ended and all that it has printed is written.
-	// A command that cannot be started prints why and ends with ExitCannotRun or ExitNotFound.
+	// The error is a *CommandError if the command cannot be started.
 	// The command ends with the container, with ctx, with this process, and when it cannot write to the streams.
 	Exec(ctx context.Context, id ID, command Command, streams Streams) (exitCode int32, err error)
 	// Attach connects the streams with those of the main process of a running attempt: it passes on what that prints from now
