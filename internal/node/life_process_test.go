@@ -37,6 +37,7 @@ func TestHooksAndProbesInRealProcesses(t *testing.T) {
 			}
 			c.StartupProbe = everySecond("test -e " + file("begun"))
 			c.ReadinessProbe = everySecond("test -e " + file("ready"))
+			c.LivenessProbe = everySecond("no-such-program")
 		}))
 	h.until(pod, "it is started", func(p *corev1.Pod) bool { return ptr.Deref(statusOf(p, "main").Started, false) })
 	if text, err := os.ReadFile(file("begun")); err != nil || string(text) != "lively\n" {
@@ -46,6 +47,10 @@ func TestHooksAndProbesInRealProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready := h.until(pod, "it is ready", isReady)
+	if got := statusOf(ready, "main").StopSignal; got == nil || *got != corev1.SIGUSR1 {
+		t.Errorf("its status has the stop signal %v", got)
+	}
+	h.untilEvent(`Warning Unhealthy Liveness probe errored and resulted in unknown state: cannot run "no-such-program": there is no such program in the container`)
 	if err := h.client.Pods().Delete(t.Context(), ready, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +67,7 @@ func TestNamesAndFilesOfRealProcesses(t *testing.T) {
 		t.Skip("processes have no mounts here")
 	}
 	h.startNode(nil)
-	pod := h.create(build("named", shell("hostname; grep some.name /etc/hosts; echo $WORD; echo \"${NONE-none}\""), func(p *corev1.Pod) {
+	pod := h.create(build("named", shell("hostname; grep some.name /etc/hosts; grep -c $HOSTNAME /etc/hosts; echo $WORD; echo \"${NONE-none}\""), func(p *corev1.Pod) {
 		p.Spec.Subdomain, p.Spec.SetHostnameAsFQDN = "sub", ptr.To(true)
 		p.Spec.HostAliases = []corev1.HostAlias{{IP: "192.0.2.7", Hostnames: []string{"some.name"}}}
 		p.Spec.Volumes = []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
@@ -81,7 +86,7 @@ func TestNamesAndFilesOfRealProcesses(t *testing.T) {
 		return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	})
 	got := strings.Fields(h.logOf(done))
-	want := "named.sub.default.svc.cluster.local 192.0.2.7 some.name two words none"
+	want := "named.sub.default.svc.cluster.local 192.0.2.7 some.name 1 two words none"
 	if strings.Join(got, " ") != want {
 		t.Errorf("%s: %q, want %q", done.Status.Phase, got, want)
 	}

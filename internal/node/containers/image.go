@@ -57,7 +57,7 @@ func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Star
 		return err
 	}
 	c.Root = &runtime.Root{
-		Tree: image.Tree, ImageID: image.ImageID(), Files: nameFiles(api),
+		Tree: image.Tree, ImageID: image.ImageID(), Files: nameFiles(api, m.Env.Facts.IP),
 		ReadOnly:   ptr.Deref(securityOf(spec).ReadOnlyRootFilesystem, false),
 		Privileged: isPrivileged(spec),
 		Unmasked: isPrivileged(spec) ||

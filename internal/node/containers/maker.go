@@ -81,7 +81,7 @@ func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason 
 	}
 	c.Mounts, err = m.Volumes.Mounts(ctx, m.volumesOf(s.Pod, s.VolumesDir), s.Spec, vars.Lookup)
 	if err == nil && c.Root == nil {
-		err = mountHosts(&c, s)
+		err = m.mountHosts(&c, s)
 	}
 	return c, ReasonCreating, err
 }

@@ -23,17 +23,26 @@ const (
 	clusterDomain = "cluster.local"
 )
 
-// hostname returns the host name of a pod's containers: spec.hostname, or else the pod's name, with the subdomain if
-// setHostnameAsFQDN asks for that; spec.hostnameOverride stands for all of it.
+// names returns the names of a pod: spec.hostname, or else the pod's name; and the same with its domain if it has a
+// subdomain. spec.hostnameOverride stands for all of it.
+func names(api *corev1.Pod) (short, full string) {
+	short = cmp.Or(ptr.Deref(api.Spec.HostnameOverride, ""), api.Spec.Hostname, api.Name)
+	if len(short) > maxHostname {
+		short = strings.TrimRight(short[:maxHostname], "-.")
+	}
+	if api.Spec.HostnameOverride != nil || api.Spec.Subdomain == "" {
+		return short, short
+	}
+	return short, strings.Join([]string{short, api.Spec.Subdomain, api.Namespace, "svc", clusterDomain}, ".")
+}
+
+// hostname returns the host name of a pod's containers.
 func hostname(api *corev1.Pod) string {
-	name := cmp.Or(ptr.Deref(api.Spec.HostnameOverride, ""), api.Spec.Hostname, api.Name)
-	if len(name) > maxHostname {
-		name = strings.TrimRight(name[:maxHostname], "-.")
+	short, full := names(api)
+	if ptr.Deref(api.Spec.SetHostnameAsFQDN, false) {
+		return full
 	}
-	if api.Spec.HostnameOverride == nil && api.Spec.Subdomain != "" && ptr.Deref(api.Spec.SetHostnameAsFQDN, false) {
-		name = strings.Join([]string{name, api.Spec.Subdomain, api.Namespace, "svc", clusterDomain}, ".")
-	}
-	return name
+	return short
 }
 
 // checkHostname returns why a pod cannot have its host name.
@@ -49,35 +58,41 @@ const hostsFile = "/etc/hosts"
 
 // nameFiles returns a container's /etc/hostname, /etc/hosts and /etc/resolv.conf. Containers use the machine's network,
 // so the last two are the machine's, as for pods with hostNetwork in a cluster.
-func nameFiles(api *corev1.Pod) map[string]string {
-	files := map[string]string{"/etc/hostname": hostname(api) + "\n", hostsFile: hosts(api)}
+func nameFiles(api *corev1.Pod, ip string) map[string]string {
+	files := map[string]string{"/etc/hostname": hostname(api) + "\n", hostsFile: hosts(api, ip)}
 	if text, err := os.ReadFile("/etc/resolv.conf"); err == nil {
 		files["/etc/resolv.conf"] = string(text)
 	}
 	return files
 }
 
-// hosts returns the machine's /etc/hosts with the pod's hostAliases.
-func hosts(api *corev1.Pod) string {
+// hosts returns the machine's /etc/hosts with the pod's names and its hostAliases.
+func hosts(api *corev1.Pod, ip string) string {
 	text, err := os.ReadFile(hostsFile)
 	if err != nil {
 		text = nil
 	}
-	return string(text) + hostAliases(api.Spec.HostAliases)
+	short, full := names(api)
+	own := []string{ip, full}
+	if short != full {
+		own = append(own, short)
+	}
+	return string(text) + "\n# The pod.\n" + strings.Join(own, "\t") + "\n" + hostAliases(api.Spec.HostAliases)
 }
 
-// mountHosts shows a process that has hostAliases a file of its pod in the place of the machine's /etc/hosts, unless it
-// mounts something there itself.
-func mountHosts(c *runtime.Container, s Start) error {
+// mountHosts shows a process a file of its pod in the place of the machine's /etc/hosts if the pod has a subdomain or
+// hostAliases, unless it mounts something there itself.
+func (m *Maker) mountHosts(c *runtime.Container, s Start) error {
+	needs := len(s.Pod.Spec.HostAliases) > 0 || s.Pod.Spec.Subdomain != "" && m.isolation.CanMount
 	own := slices.ContainsFunc(c.Mounts, func(m runtime.Mount) bool { return m.ContainerPath == hostsFile })
-	if len(s.Pod.Spec.HostAliases) == 0 || own {
+	if !needs || own {
 		return nil
 	}
 	if _, err := os.Stat(s.HostsFile); err != nil {
 		if err := os.MkdirAll(filepath.Dir(s.HostsFile), 0o700); err != nil {
 			return err
 		}
-		if err := datadir.WriteFile(s.HostsFile, []byte(hosts(s.Pod)), 0o644); err != nil {
+		if err := datadir.WriteFile(s.HostsFile, []byte(hosts(s.Pod, m.Env.Facts.IP)), 0o644); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,24 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+func TestAPodIsInItsHostsFile(t *testing.T) {
+	for what, tc := range map[string]struct {
+		spec corev1.PodSpec
+		want string
+	}{
+		"a name":              {corev1.PodSpec{}, "\n192.0.2.1\tpod\n"},
+		"a subdomain":         {corev1.PodSpec{Subdomain: "sub"}, "\n192.0.2.1\tpod.sub.ns.svc.cluster.local\tpod\n"},
+		"the whole name":      {corev1.PodSpec{Subdomain: "sub", SetHostnameAsFQDN: ptr.To(true)}, "\n192.0.2.1\tpod.sub.ns.svc.cluster.local\tpod\n"},
+		"another one for all": {corev1.PodSpec{Subdomain: "sub", HostnameOverride: ptr.To("other.name")}, "\n192.0.2.1\tother.name\n"},
+		"and others":          {corev1.PodSpec{HostAliases: []corev1.HostAlias{{IP: "192.0.2.7", Hostnames: []string{"a", "b"}}}}, "\n192.0.2.7\ta\tb\n"},
+	} {
+		api := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: "ns"}, Spec: tc.spec}
+		if got := hosts(api, "192.0.2.1"); !strings.HasSuffix(got, tc.want) {
+			t.Errorf("%s: %q, want %q at its end", what, got, tc.want)
+		}
+	}
+}
+
 func TestHostname(t *testing.T) {
 	long := strings.Repeat("a", 62) + "-b"
 	for what, tc := range map[string]struct {

@@ -25,9 +25,6 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 		Ready:   c.ready(),
 		Started: &started,
 	}
-	if c.role == initial {
-		s.Ready = c.Exited() && c.Last.ExitCode == 0
-	}
 	if c.Previous != nil {
 		s.LastTerminationState.Terminated = p.terminated(c.Previous)
 	}
@@ -37,6 +34,9 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 	}
 	s.RestartCount = c.Last.Attempt
 	s.ContainerID = ContainerID(p.Host.Runtime, c.Last.ID)
+	if c.spec.Lifecycle != nil {
+		s.StopSignal = c.spec.Lifecycle.StopSignal
+	}
 	switch {
 	case c.Running():
 		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metaTime(c.Last.StartedAt)}
