@@ -128,6 +128,8 @@ type Mount struct {
 	SubPath       string `json:"subPath,omitempty"`
 	ContainerPath string `json:"containerPath"`
 	ReadOnly      bool   `json:"readOnly,omitempty"`
+	// RecursiveReadOnly has ReadOnly count for all mounts below too, if the runtime CanMountReadOnly.
+	RecursiveReadOnly bool `json:"recursiveReadOnly,omitempty"`
 	// Tmpfs mounts a fresh memory file system of SizeBytes at HostPath's place instead (emptyDir, medium Memory),
 	// once a pod.
 	Tmpfs     bool  `json:"tmpfs,omitempty"`
@@ -199,6 +201,8 @@ type Info struct {
 	// CanMount: whether a container can be shown volumes at their mount paths; if not, WhyNoMount says why.
 	CanMount   bool
 	WhyNoMount string
+	// CanMountReadOnly: whether RecursiveReadOnly mounts hold.
+	CanMountReadOnly bool
 	// CanSetHostname, CanSetUser: whether these fields of a pod can be honoured.
 	CanSetHostname bool
 	CanSetUser     bool

@@ -64,11 +64,11 @@ var projectionRules = []rule[*corev1.VolumeProjection]{
 // mountRules are the rules for volume mounts.
 var mountRules = []rule[*corev1.VolumeMount]{
 	{"mountPropagation", func(m *corev1.VolumeMount) bool {
-		return ptr.Deref(m.MountPropagation, corev1.MountPropagationNone) != corev1.MountPropagationNone
-	}, asContainer, refuse, "mounts made inside a container do not show elsewhere on the process runtime: remove it"},
+		return ptr.Deref(m.MountPropagation, corev1.MountPropagationNone) == corev1.MountPropagationBidirectional
+	}, nil, refuse, "mounts that a container makes do not show on the machine: use HostToContainer, or remove it"},
 	{"recursiveReadOnly", func(m *corev1.VolumeMount) bool {
 		return ptr.Deref(m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled) == corev1.RecursiveReadOnlyEnabled
-	}, asContainer, refuse, "cannot be guaranteed on the process runtime: use IfPossible, or remove it"},
+	}, mountingReadOnly, refuse, "takes Linux 5.12, and a host process of this version, which is started when all pods have ended: use IfPossible"},
 	{"bindMountOptions", func(m *corev1.VolumeMount) bool { return len(m.BindMountOptions) > 0 }, nil, refuse,
 		"is not supported by this node: remove it"},
 }
