@@ -59,6 +59,20 @@ var onTheNode = []fault{
 		tests: "./internal/node/probe",
 	},
 	{
+		wrong: "Restarts of all containers count as crashes.",
+		file:  "internal/node/lifecycle/history.go",
+		old:   "if restartAll.IsZero() || h.Last.StartedAt.After(restartAll) {",
+		new:   "if true {",
+		tests: "./internal/node/lifecycle",
+	},
+	{
+		wrong: "What is mounted below a read-only volume can be written.",
+		file:  "internal/node/process/sandbox/mount.go",
+		old:   "flags |= unix.AT_RECURSIVE",
+		new:   "_ = unix.AT_RECURSIVE",
+		tests: "./internal/node/process -run TestMountsBelow",
+	},
+	{
 		wrong: "A probe follows a redirect to another host.",
 		file:  "internal/node/prober/http.go",
 		old:   "case r.URL.Hostname() != via[0].URL.Hostname():",
