@@ -22,20 +22,30 @@ type attachment struct {
 	detach         context.CancelFunc
 }
 
+// attach returns when the client gets what the container prints.
 func (m *machine) attach(id runtime.ID) *attachment {
-	ctx, cancel := context.WithCancel(await.Context(m.t))
-	a := &attachment{sizes: make(chan runtime.Size), done: make(chan error, 1), detach: cancel}
-	read, write := io.Pipe()
-	a.stdin = write
-	go func() {
-		err := m.Attach(ctx, id, runtime.Streams{Stdin: read, Stdout: &a.stdout, Stderr: &a.stderr, Sizes: a.sizes})
-		read.Close()
-		a.done <- err
-	}()
+	m.t.Helper()
+	a := &attachment{}
+	m.connect(a, id, &a.stdout)
 	return a
 }
 
-func (a *attachment) write(t *testing.T, text string) {
+func (m *machine) connect(a *attachment, id runtime.ID, stdout io.Writer) {
+	m.t.Helper()
+	ctx, cancel := context.WithCancel(await.Context(m.t))
+	a.sizes, a.done, a.detach = make(chan runtime.Size), make(chan error, 1), cancel
+	read, write := io.Pipe()
+	a.stdin = write
+	go func() {
+		err := m.Attach(ctx, id, runtime.Streams{Stdin: read, Stdout: stdout, Stderr: &a.stderr, Sizes: a.sizes})
+		read.Close()
+		a.done <- err
+	}()
+	// The input is read when the client is attached. This write waits for that.
+	a.write(m.t, "")
+}
+
+func (a *attachment) write(t testing.TB, text string) {
 	t.Helper()
 	if _, err := io.WriteString(a.stdin, text); err != nil {
 		t.Fatal(err)
@@ -127,10 +137,8 @@ func TestAClientThatDoesNotReadHoldsUpNothing(t *testing.T) {
 	m.start(c)
 	stuck, released := io.Pipe()
 	defer released.Close()
-	done := make(chan error, 1)
-	go func() {
-		done <- m.Attach(await.Context(t), c.ID, runtime.Streams{Stdout: released})
-	}()
+	slow := &attachment{}
+	m.connect(slow, c.ID, released)
 	a := m.attach(c.ID)
 	a.write(t, "go\n")
 	if s := m.wait(c.ID); s.ExitCode != 0 {
@@ -140,7 +148,7 @@ func TestAClientThatDoesNotReadHoldsUpNothing(t *testing.T) {
 		t.Errorf("%v: %d bytes, and %d in the log", err, len(a.stdout.String()), len(m.output(c)))
 	}
 	stuck.Close()
-	if err := await.Value(t, "the end of the client that does not read", done); err == nil {
+	if err := slow.end(t); err == nil {
 		t.Error("a client that has not read all is not told")
 	}
 }
