@@ -18,7 +18,7 @@ import (
 // podDirs manages the folders of pods. They stay until the pod has terminated:
 //
 //	pods/<uid>/volumes/<name>
-//	pods/<uid>/hosts                          what processes find as /etc/hosts, if the pod has hostAliases
+//	pods/<uid>/hosts                          what processes find as /etc/hosts, if the pod has a subdomain or hostAliases
 //	pods/<uid>/termination/<container>.<n>    the termination message of attempt n
 type podDirs struct {
 	dir      string

@@ -26,6 +26,7 @@ func (c container) ready() bool {
 func (c container) hasPostStart() bool {
 	return c.spec.Lifecycle != nil && c.spec.Lifecycle.PostStart != nil
 }
+
 func (c container) hasPreStop() bool {
 	return c.spec.Lifecycle != nil && c.spec.Lifecycle.PreStop != nil
 }

@@ -40,7 +40,7 @@ var volumeRules = []rule[*corev1.Volume]{
 		return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
 	}, measuring, warn, notMeasured},
 	{"emptyDir.mode", func(v *corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.Mode != nil }, nil, refuse,
-		"is not supported by this node: change the directory's mode in the command"},
+		"is alpha in Kubernetes, and not supported here: change the directory's mode in the command"},
 	{"ephemeral.volumeClaimTemplate.spec.volumeMode", func(v *corev1.Volume) bool {
 		s := templateOf(v)
 		return s != nil && ptr.Deref(s.VolumeMode, "") == corev1.PersistentVolumeBlock
@@ -70,7 +70,7 @@ var mountRules = []rule[*corev1.VolumeMount]{
 		return ptr.Deref(m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled) == corev1.RecursiveReadOnlyEnabled
 	}, mountingReadOnly, refuse, "takes Linux 5.12, and a host process of this version, which is started when all pods have ended: use IfPossible"},
 	{"bindMountOptions", func(m *corev1.VolumeMount) bool { return len(m.BindMountOptions) > 0 }, nil, refuse,
-		"is not supported by this node: remove it"},
+		"is alpha in Kubernetes, and not supported here: remove it"},
 }
 
 func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
