@@ -51,6 +51,7 @@ require (
 	github.com/pelletier/go-toml/v2 v2.4.3
 	google.golang.org/grpc v1.83.2
 	k8s.io/cri-streaming v0.37.2
+	k8s.io/metrics v0.37.2
 	k8s.io/streaming v0.37.2
 	sigs.k8s.io/kustomize/api v0.21.1
 	sigs.k8s.io/kustomize/kyaml v0.21.1

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/klog/v2"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
@@ -105,7 +106,10 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "pods/exec", execREST{connecter})
 		out.add(gv, "pods/attach", attachREST{connecter})
 		out.add(gv, "pods/portforward", portForwardREST{connecter})
+		out.add(metricsv1beta1.SchemeGroupVersion, "pods", newPodMetricsREST(main.Store, s.config.Metrics))
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
+	case schema.GroupResource{Resource: "nodes"}:
+		out.add(metricsv1beta1.SchemeGroupVersion, "nodes", newNodeMetricsREST(main.Store, s.config.Metrics))
 	case batchv1.Resource("jobs"):
 		s.jobs = main
 		out.add(gv, "jobs/why", &whyREST{s})

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/stint-dev/stint/api/extensions/v1beta1"
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -36,6 +37,7 @@ var published = runtime.SchemeBuilder{
 	nodev1.AddToScheme,
 	policyv1.AddToScheme,
 	storagev1.AddToScheme,
+	metricsv1beta1.AddToScheme,
 	authenticationv1.AddToScheme,
 	authorizationv1.AddToScheme,
 	stintv1.AddToScheme,
@@ -84,6 +86,8 @@ func newScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 	scheme.AddKnownTypes(batchv1.SchemeGroupVersion, &JobLogOptions{})
 	scheme.AddKnownTypes(internal(policyv1.GroupName), &policyv1.Eviction{})
 	scheme.AddKnownTypes(internal(stintv1.GroupName), &stintv1.ScheduledJobRun{}, &stintv1.JobExplanation{}, &stintv1.JobResults{})
+	scheme.AddKnownTypes(internal(metricsv1beta1.GroupName), &metricsv1beta1.PodMetrics{}, &metricsv1beta1.PodMetricsList{},
+		&metricsv1beta1.NodeMetrics{}, &metricsv1beta1.NodeMetricsList{})
 	scheme.AddKnownTypes(internal(authenticationv1.GroupName), &authenticationv1.SelfSubjectReview{})
 	scheme.AddKnownTypes(internal(authorizationv1.GroupName), &authorizationv1.SelfSubjectAccessReview{},
 		&authorizationv1.SelfSubjectRulesReview{})

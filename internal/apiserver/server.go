@@ -52,6 +52,8 @@ type Config struct {
 	Logs LogSource
 	// Pods lets clients into running pods. If it is nil, they are refused.
 	Pods PodAccess
+	// Metrics measures what runs. If it is nil, nothing is measured.
+	Metrics ResourceMetrics
 	// Jobs describes the Job controller, for explanations of Jobs.
 	Jobs JobOptions
 	// MemoryExceeded returns why there is no memory for new objects, or nil. If it is nil itself, nothing limits them.

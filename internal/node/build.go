@@ -19,6 +19,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/prober"
+	"github.com/stint-dev/stint/internal/node/resourcemetrics"
 	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
@@ -33,6 +34,7 @@ func (n *Node) build() {
 	if n.Images != nil {
 		manager = images.New(pull.Client(), n.Images, n.imagePulled, n.recordPull)
 	}
+	n.containerMeter, n.machineMeter = resourcemetrics.New(n.Runtime.ResourceUsage), newMachineMeter()
 	ip := address()
 	n.buildWorkers(manager, ip)
 	n.buildRegistration(manager, ip)

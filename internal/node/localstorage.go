@@ -115,11 +115,7 @@ func (p *pod) measurable() (*corev1.Pod, []runtime.ID) {
 	if p.api == nil || p.absent || len(p.containers) == 0 || p.eviction != nil || podstatus.IsTerminal(p.api.Status.Phase) {
 		return nil, nil
 	}
-	var running []runtime.ID
-	for _, h := range p.running() {
-		running = append(running, h.Last.ID)
-	}
-	return p.api, running
+	return p.api, p.runningIDs()
 }
 
 func (p *pod) evict(e lifecycle.Eviction) {

@@ -13,6 +13,8 @@ import (
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/podlogs"
+	"github.com/stint-dev/stint/internal/node/resourcemetrics"
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // Node runs pods. It connects its parts, and observes changes of pods from the API server and the runtime.
@@ -31,8 +33,11 @@ type Node struct {
 	disk         *disk
 	eviction     *localStorageEviction
 	pulls        *pullProgress
-	registration *registration
-	synced       []cache.DoneChecker
+	// containerMeter and machineMeter measure CPU and memory for kubectl top.
+	containerMeter *resourcemetrics.Meter[runtime.ID]
+	machineMeter   *resourcemetrics.Meter[string]
+	registration   *registration
+	synced         []cache.DoneChecker
 	// podsKnown is closed once the event handlers have seen all objects that existed at the start.
 	podsKnown chan struct{}
 }

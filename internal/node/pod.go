@@ -148,6 +148,15 @@ func (p *pod) running() []lifecycle.History {
 	return running
 }
 
+// runningIDs lists the attempts that run.
+func (p *pod) runningIDs() []runtime.ID {
+	var ids []runtime.ID
+	for _, h := range p.running() {
+		ids = append(ids, h.Last.ID)
+	}
+	return ids
+}
+
 // change changes what is known of a container.
 func (p *pod) change(container string, change func(*lifecycle.History)) {
 	p.mu.Lock()

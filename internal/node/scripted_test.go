@@ -251,3 +251,16 @@ func (r *scripted) check(t testing.TB) {
 		t.Errorf("second attempts beside a running one: %v", r.twice)
 	}
 }
+
+// ResourceUsage says that what runs has used a second of CPU, and uses a mebibyte.
+func (r *scripted) ResourceUsage(_ context.Context, ids []runtime.ID) ([]runtime.ResourceUsage, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	usage := make([]runtime.ResourceUsage, len(ids))
+	for i, id := range ids {
+		if s := r.attempts[id]; s != nil && s.State == runtime.Running {
+			usage[i] = runtime.ResourceUsage{Running: true, CPU: time.Second, Memory: 1 << 20}
+		}
+	}
+	return usage, nil
+}

@@ -89,7 +89,7 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.jobOptions(),
 		MemoryExceeded: p.memory.Exceeded}
 	if p.host != nil {
-		config.Pods = &p.nodePods
+		config.Pods, config.Metrics = &p.nodePods, &p.nodePods
 		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass,
 			LocalStorageClasses: o.LocalStorageClasses}
 	}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -48,6 +49,24 @@ func (t *nodePods) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.C
 		return nil, errStarting
 	}
 	return n.Dial(ctx, pod, port)
+}
+
+// PodMetrics implements apiserver.ResourceMetrics.
+func (t *nodePods) PodMetrics(ctx context.Context, pods []*corev1.Pod) ([]metricsv1beta1.PodMetrics, error) {
+	n := t.node.Load()
+	if n == nil {
+		return nil, errStarting
+	}
+	return n.PodMetrics(ctx, pods)
+}
+
+// NodeMetrics implements apiserver.ResourceMetrics.
+func (t *nodePods) NodeMetrics(ctx context.Context, nodes []*corev1.Node) ([]metricsv1beta1.NodeMetrics, error) {
+	n := t.node.Load()
+	if n == nil {
+		return nil, errStarting
+	}
+	return n.NodeMetrics(ctx, nodes)
 }
 
 var errStarting = apierrors.NewServiceUnavailable("the node of this server is starting")

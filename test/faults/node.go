@@ -121,6 +121,20 @@ var onTheNode = []fault{
 		new:   "return true",
 		tests: messageFiles,
 	},
+	{
+		wrong: "CPU time is averaged over hours in which nothing was asked.",
+		file:  "internal/node/resourcemetrics/meter.go",
+		old:   "now.Sub(s.at) <= maxWindow",
+		new:   "now.Sub(s.at) >= 0",
+		tests: "./internal/node/resourcemetrics",
+	},
+	{
+		wrong: "What runs in a container by exec is not counted where there are no cgroups.",
+		file:  "internal/node/process/sandbox/resourceusage.go",
+		old:   "mark(p.sandbox.config.Name, p.id)), p.commands.members())",
+		new:   "mark(p.sandbox.config.Name, p.id)))",
+		tests: "./internal/node/process -run CommandsInAContainerCountForIt",
+	},
 }
 
 const messageFiles = "./internal/node/process -run TerminationMessageFile"

@@ -27,6 +27,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/patch"
 	"k8s.io/kubectl/pkg/cmd/portforward"
 	"k8s.io/kubectl/pkg/cmd/replace"
+	"k8s.io/kubectl/pkg/cmd/top"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/cmd/wait"
 	"k8s.io/kubectl/pkg/util/completion"
@@ -71,6 +72,9 @@ var All = []Verb{
 	{Name: "attach", Short: "Connect with the streams of a container", Needs: NeedsServer, build: attach.NewCmdAttach},
 	{Name: "cp", Short: "Copy files from and to a container", Needs: NeedsServer, build: cp.NewCmdCp},
 	{Name: "port-forward", Short: "Connect ports of this machine with those of a pod", Needs: NeedsServer, build: portforward.NewCmdPortForward},
+	{Name: "top", Short: "Show how much CPU and memory pods or the node use", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+		return top.NewCmdTop(f, s)
+	}},
 	{Name: "events", Short: "List events", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return events.NewCmdEvents(f, s)
 	}},

@@ -176,6 +176,12 @@ func (r *Runtime) Measure(ctx context.Context, ids []runtime.ID, dirs []string) 
 	return reply.Usage, err
 }
 
+// ResourceUsage implements runtime.Runtime.
+func (r *Runtime) ResourceUsage(ctx context.Context, ids []runtime.ID) ([]runtime.ResourceUsage, error) {
+	reply, err := r.call(ctx, wire.Request{Op: wire.OpResourceUsage, IDs: ids})
+	return reply.ResourceUsage, err
+}
+
 // Events implements runtime.Runtime.
 func (r *Runtime) Events() <-chan runtime.Status { return r.events.out }
 

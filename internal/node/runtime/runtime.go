@@ -276,6 +276,9 @@ type Runtime interface {
 	// are not there take nothing.
 	Measure(ctx context.Context, ids []ID, dirs []string) (Usage, error)
 
+	// ResourceUsage measures the CPU time and the memory of each of these attempts.
+	ResourceUsage(ctx context.Context, ids []ID) ([]ResourceUsage, error)
+
 	// Exec runs a command beside the main process of a running attempt: with its user, its environment, its limits and its
 	// view of the machine. It returns the exit code when the command has ended and all that it has printed is written.
 	// The error is a *CommandError if the command cannot be started.

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/diskusage"
+	"github.com/stint-dev/stint/internal/node/process/sandbox"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -32,21 +33,34 @@ func (h *Host) measure(ids []runtime.ID, dirs []string) (runtime.Usage, error) {
 	return usage, nil
 }
 
+func (h *Host) resourceUsage(ids []runtime.ID) []runtime.ResourceUsage {
+	usage := make([]runtime.ResourceUsage, len(ids))
+	for i, id := range ids {
+		h.withProcess(id, func(p *sandbox.Process) { usage[i] = p.ResourceUsage() })
+	}
+	return usage
+}
+
 // openWritten opens what a container has written to its root file system.
-func (h *Host) openWritten(id runtime.ID) (*os.File, error) {
+func (h *Host) openWritten(id runtime.ID) (dir *os.File, err error) {
+	err = os.ErrNotExist
+	h.withProcess(id, func(p *sandbox.Process) { dir, err = p.OpenWritten() })
+	return dir, err
+}
+
+// withProcess calls use unless the attempt does not run. Meanwhile nothing that the process has is given to another container.
+func (h *Host) withProcess(id runtime.ID, use func(*sandbox.Process)) {
 	h.mu.Lock()
 	e := h.entries[id]
 	h.mu.Unlock()
 	if e == nil {
-		return nil, os.ErrNotExist
+		return
 	}
-	// Under the lock, so that the directory is not given to another container meanwhile.
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.process == nil {
-		return nil, os.ErrNotExist
+	if e.process != nil {
+		use(e.process)
 	}
-	return e.process.OpenWritten()
 }
 
 // measureDir measures and closes dir. Where opening it failed with err because it does not exist or may not be read, its

@@ -173,6 +173,8 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 		err = beneath.ShareAt(r.Dir, beneath.Share{Group: r.Group, Write: true, OnMismatch: r.OnMismatch})
 	case wire.OpMeasure:
 		reply.Usage, err = h.measure(r.IDs, r.Dirs)
+	case wire.OpResourceUsage:
+		reply.ResourceUsage = h.resourceUsage(r.IDs)
 	default:
 		err = fmt.Errorf("the host process does not know the operation %q: it is older than the control plane", r.Op)
 	}

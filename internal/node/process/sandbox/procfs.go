@@ -54,6 +54,8 @@ type stat struct {
 	// dead means that the process is a zombie or reaped: its children have another parent.
 	dead    bool
 	session int
+	// ticks is the CPU time of the process and of its children that it has waited for, in hundredths of a second.
+	ticks int64
 	// ending means that the process exits, so it may have no environment any more. noEnviron means that it has none yet,
 	// or that this process may not read it.
 	ending, noEnviron bool
@@ -78,6 +80,10 @@ func parseStat(line []byte) stat {
 	state := field(3)
 	s.dead = state == "" || state == "Z" || state == "X"
 	s.session, _ = strconv.Atoi(field(6))
+	for _, n := range []int{14, 15, 16, 17} {
+		ticks, _ := strconv.ParseInt(field(n), 10, 64)
+		s.ticks += ticks
+	}
 	flags, _ := strconv.ParseUint(field(9), 10, 32)
 	const exiting = 4
 	s.ending = flags&exiting != 0

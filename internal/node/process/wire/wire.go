@@ -112,6 +112,8 @@ const (
 	// OpShareToWrite is for shares whose files the group may write to. Hosts of older versions refuse it.
 	OpShareToWrite Op = "shareVolumeToWrite"
 	OpMeasure      Op = "measure"
+	// Hosts of older versions do not know it.
+	OpResourceUsage Op = "resourceUsage"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
@@ -137,7 +139,9 @@ type Reply struct {
 	Seq      uint64
 	Statuses []runtime.Status
 	Usage    runtime.Usage
-	Err      string
+	// ResourceUsage is in the order of the request's IDs (OpResourceUsage).
+	ResourceUsage []runtime.ResourceUsage
+	Err           string
 }
 
 // Batch holds the replies and events that the host sends at one time.
