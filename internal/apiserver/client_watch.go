@@ -12,9 +12,16 @@ import (
 // watchClient returns a request whose context ends when the client has closed its connection. net/http does not see that of
 // a connection that was taken over from it.
 func watchClient(w http.ResponseWriter, req *http.Request) (http.ResponseWriter, *http.Request, func()) {
-	ctx, cancel := context.WithCancel(req.Context())
-	return &watchedWriter{ResponseWriter: w, gone: cancel}, req.WithContext(ctx), cancel
+	ctx, cancel := context.WithCancelCause(req.Context())
+	gone := func() { cancel(errClientGone) }
+	return &watchedWriter{ResponseWriter: w, gone: gone}, req.WithContext(ctx), gone
 }
+
+// errClientGone is why the context of a watched request has ended.
+var errClientGone = errors.New("the client is gone")
+
+// isClientGone reports whether the client of a watched request is gone, to whom no error can be told any more.
+func isClientGone(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errClientGone) }
 
 type watchedWriter struct {
 	http.ResponseWriter
@@ -48,6 +55,14 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 	}
 	if errors.Is(err, net.ErrClosed) {
 		err = io.EOF
+	}
+	return n, err
+}
+
+func (c *watchedConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if err != nil {
+		c.gone()
 	}
 	return n, err
 }

@@ -101,6 +101,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "bindings", pluralBindingREST{binding})
 		out.add(gv, "pods/binding", binding)
 		out.add(gv, "pods/eviction", &evictionREST{pods: main.Store})
+		out.add(gv, "pods/ephemeralcontainers", newEphemeralContainersREST(main))
 		out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
 		connecter := podConnecter{pods: main.Store, access: s.config.Pods}
 		out.add(gv, "pods/exec", execREST{connecter})

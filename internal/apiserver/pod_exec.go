@@ -151,9 +151,12 @@ func (h terminalHandler) ExecInContainer(ctx context.Context, _, _, _ string, _ 
 	_ bool, resize <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sizes := make(chan noderuntime.Size)
-	go passSizes(ctx, resize, sizes)
-	streams := noderuntime.Streams{Sizes: sizes}
+	var streams noderuntime.Streams
+	if resize != nil {
+		sizes := make(chan noderuntime.Size)
+		go passSizes(ctx, resize, sizes)
+		streams.Sizes = sizes
+	}
 	if h.options.Stdin {
 		streams.Stdin = in
 	}
@@ -165,6 +168,9 @@ func (h terminalHandler) ExecInContainer(ctx context.Context, _, _, _ string, _ 
 		streams.Stderr = errs
 	}
 	code, err := h.run(ctx, streams)
+	if isClientGone(ctx) {
+		return nil // The library would log an error.
+	}
 	if err == nil && code != 0 {
 		return exec.CodeExitError{Err: fmt.Errorf("exit status %d", code), Code: int(code)}
 	}
@@ -172,6 +178,7 @@ func (h terminalHandler) ExecInContainer(ctx context.Context, _, _, _ string, _ 
 }
 
 func passSizes(ctx context.Context, from <-chan remotecommand.TerminalSize, to chan<- noderuntime.Size) {
+	defer close(to)
 	for size := range from {
 		select {
 		case to <- noderuntime.Size{Columns: size.Width, Rows: size.Height}:

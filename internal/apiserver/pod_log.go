@@ -14,6 +14,7 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/podspec"
 )
 
 // LogSource reads the logs of containers. The node implements it.
@@ -93,28 +94,36 @@ func checkLogOptions(o *corev1.PodLogOptions) field.ErrorList {
 
 // chooseContainer checks the name of the container. If it is empty, it returns the pod's only container.
 func chooseContainer(pod *corev1.Pod, name string) (string, error) {
-	var names, inits []string
-	for _, c := range pod.Spec.Containers {
+	switch {
+	case name == "" && len(pod.Spec.Containers) == 1:
+		return pod.Spec.Containers[0].Name, nil
+	case name == "":
+		return "", apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %s", pod.Name, listContainers(&pod.Spec)))
+	case podspec.Container(&pod.Spec, name) == nil:
+		return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.Name))
+	}
+	return name, nil
+}
+
+func listContainers(s *corev1.PodSpec) string {
+	var names, inits, ephemeral []string
+	for _, c := range s.Containers {
 		names = append(names, c.Name)
 	}
-	for _, c := range pod.Spec.InitContainers {
+	for _, c := range s.InitContainers {
 		inits = append(inits, c.Name)
 	}
-	if name == "" {
-		if len(names) == 1 {
-			return names[0], nil
-		}
-		if len(inits) > 0 {
-			return "", apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %v or one of the init containers: %v", pod.Name, names, inits))
-		}
-		return "", apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %v", pod.Name, names))
+	for _, c := range s.EphemeralContainers {
+		ephemeral = append(ephemeral, c.Name)
 	}
-	for _, known := range append(names, inits...) {
-		if known == name {
-			return name, nil
-		}
+	list := fmt.Sprint(names)
+	if len(inits) > 0 {
+		list += fmt.Sprintf(" or one of the init containers: %v", inits)
 	}
-	return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.Name))
+	if len(ephemeral) > 0 {
+		list += fmt.Sprintf(" or one of the ephemeral containers: %v", ephemeral)
+	}
+	return list
 }
 
 // logStream opens the log of a pod when the handler is ready to send it.

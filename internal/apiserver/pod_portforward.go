@@ -117,5 +117,8 @@ func (f forwarder) PortForward(_ context.Context, _, _ string, port int32, strea
 		}
 	}()
 	_, err = io.Copy(stream, conn)
+	if isClientGone(f.ctx) {
+		return nil // The library would log an error.
+	}
 	return err
 }

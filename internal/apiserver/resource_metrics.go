@@ -139,10 +139,21 @@ func measureAll[Object, Metrics any, P interface {
 			typed[i] = any(objects[i]).(*Object)
 		}
 		measured, err := measure(ctx, typed)
+		if err != nil {
+			return nil, unavailable(err)
+		}
 		metrics := make([]runtime.Object, len(measured))
 		for i := range measured {
 			metrics[i] = P(&measured[i])
 		}
-		return metrics, err
+		return metrics, nil
 	}
+}
+
+// unavailable makes an error of the API of one that is none.
+func unavailable(err error) error {
+	if apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
+		return err
+	}
+	return apierrors.NewServiceUnavailable("measure what is used: " + err.Error())
 }

@@ -117,7 +117,7 @@ func TestDiscoveryListsWhatIsServedAndNothingElse(t *testing.T) {
 		"authorization.k8s.io/v1 selfsubjectaccessreviews", "authorization.k8s.io/v1 selfsubjectrulesreviews",
 		"batch/v1 cronjobs", "batch/v1 jobs",
 		"coordination.k8s.io/v1 leases",
-		"events.k8s.io/v1 events", "extensions/v1beta1 jobs", "node.k8s.io/v1 runtimeclasses", "stint.dev/v1 resultslices", "stint.dev/v1 scheduledjobs",
+		"events.k8s.io/v1 events", "extensions/v1beta1 jobs", "metrics.k8s.io/v1beta1 nodes", "metrics.k8s.io/v1beta1 pods", "node.k8s.io/v1 runtimeclasses", "stint.dev/v1 resultslices", "stint.dev/v1 scheduledjobs",
 		"storage.k8s.io/v1 storageclasses",
 		"v1 bindings", "v1 configmaps", "v1 events", "v1 namespaces", "v1 nodes", "v1 persistentvolumeclaims", "v1 persistentvolumes", "v1 pods", "v1 podtemplates", "v1 secrets", "v1 serviceaccounts", "v1 services",
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/prober"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podspec"
 )
 
 // Hooks do not survive a restart of the node. As after a restart of a kubelet, a postStart hook that was cut off counts as
@@ -34,7 +35,7 @@ func (w *podWorkers) preStop(ctx context.Context, p *pod, api *corev1.Pod, id ru
 	if p.containers[id.Container].PreStop != lifecycle.HookIdle {
 		return
 	}
-	spec := containerOf(api, id.Container)
+	spec := podspec.Container(&api.Spec, id.Container)
 	w.hook(ctx, p, prober.Container{ID: id, Spec: spec}, spec.Lifecycle.PreStop,
 		func(api *corev1.Pod, h *lifecycle.History, err error) {
 			if h.PreStop == lifecycle.HookRuns {

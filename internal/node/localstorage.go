@@ -12,6 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/node/volumes"
+	"github.com/stint-dev/stint/internal/podspec"
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
@@ -76,11 +77,9 @@ func (e *localStorageEviction) check(ctx context.Context, uid types.UID) {
 // usageOf measures the disk usage of a pod with these running containers.
 func (e *localStorageEviction) usageOf(ctx context.Context, api *corev1.Pod, running []runtime.ID) (localstorage.Usage, error) {
 	var names, dirs []string
-	for _, containers := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
-		for i := range containers {
-			names = append(names, containers[i].Name)
-			dirs = append(dirs, e.logs.ContainerDir(api, containers[i].Name))
-		}
+	for c := range podspec.Containers(&api.Spec) {
+		names = append(names, c.Name)
+		dirs = append(dirs, e.logs.ContainerDir(api, c.Name))
 	}
 	onDisk := volumes.Pod{Pod: api, Dir: e.dirs.volumes(api.UID)}
 	var emptyDirs []string

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podspec"
 )
 
 // validUTF8YAML replaces characters of a termination message that YAML cannot hold, on which kubectl get -o yaml would
@@ -36,6 +37,6 @@ func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Stat
 }
 
 func fallsBackToLogs(api *corev1.Pod, container string) bool {
-	c := containerOf(api, container)
+	c := podspec.Container(&api.Spec, container)
 	return c != nil && c.TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/image/registry"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podspec"
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
@@ -61,7 +62,7 @@ func (ps *pods) images() []string {
 		if api == nil || gone || podstatus.IsTerminal(api.Status.Phase) || runtime.HandlerOf(api) != runtime.ClassOCI {
 			continue
 		}
-		for _, c := range slices.Concat(api.Spec.InitContainers, api.Spec.Containers) {
+		for c := range podspec.Containers(&api.Spec) {
 			asked[c.Image] = true
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/probe"
 	"github.com/stint-dev/stint/internal/node/prober"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podspec"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Probes and hooks take time, so they do not run in the workers, but each in a goroutine of its own while it runs. What it
@@ -46,27 +48,12 @@ func (w *podWorkers) processOutcomes(p *pod, api *corev1.Pod) {
 }
 
 func hasProbesOrHooks(s *corev1.PodSpec) bool {
-	for _, list := range [][]corev1.Container{s.InitContainers, s.Containers} {
-		for i := range list {
-			c := &list[i]
-			if c.LivenessProbe != nil || c.ReadinessProbe != nil || c.StartupProbe != nil || c.Lifecycle != nil {
-				return true
-			}
+	for c := range podspec.Containers(s) {
+		if c.LivenessProbe != nil || c.ReadinessProbe != nil || c.StartupProbe != nil || c.Lifecycle != nil {
+			return true
 		}
 	}
 	return false
-}
-
-// containerOf returns the spec of a container; nil if the pod has none of that name.
-func containerOf(api *corev1.Pod, name string) *corev1.Container {
-	for _, list := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
-		for i := range list {
-			if list[i].Name == name {
-				return &list[i]
-			}
-		}
-	}
-	return nil
 }
 
 // followProbes begins to follow the probes of attempts that have started, once their postStart hooks have ended.
@@ -75,7 +62,7 @@ func (w *podWorkers) followProbes(p *pod, api *corev1.Pod, t time.Time) {
 		return
 	}
 	for name, known := range p.containers {
-		spec := containerOf(api, name)
+		spec := podspec.Container(&api.Spec, name)
 		if spec == nil || !known.Running() || known.Probes != nil || known.PostStart != lifecycle.HookIdle {
 			continue
 		}
@@ -92,11 +79,9 @@ func (w *podWorkers) followProbes(p *pod, api *corev1.Pod, t time.Time) {
 // resumption returns what the pod's stored status says of an attempt that an earlier run of the node has started.
 func resumption(api *corev1.Pod, id runtime.ID, t time.Time) probe.Resumption {
 	r := probe.Resumption{Now: t, Delay: func(period time.Duration) time.Duration { return rand.N(period) }}
-	for _, list := range [][]corev1.ContainerStatus{api.Status.InitContainerStatuses, api.Status.ContainerStatuses} {
-		for i := range list {
-			if s := &list[i]; s.Name == id.Container && s.RestartCount == id.Attempt && s.State.Running != nil {
-				r.Started, r.Ready = s.Started != nil && *s.Started, s.Ready
-			}
+	for s := range podstatus.EveryContainer(&api.Status) {
+		if s.Name == id.Container && s.RestartCount == id.Attempt && s.State.Running != nil {
+			r.Started, r.Ready = s.Started != nil && *s.Started, s.Ready
 		}
 	}
 	return r
@@ -114,7 +99,7 @@ func (w *podWorkers) runProbes(ctx context.Context, p *pod, api *corev1.Pod, end
 		}
 		for _, kind := range h.Probes.Start(t) {
 			if !ending || kind == probe.Readiness {
-				w.probe(ctx, p, prober.Container{ID: h.Last.ID, Spec: containerOf(api, name)}, kind)
+				w.probe(ctx, p, prober.Container{ID: h.Last.ID, Spec: podspec.Container(&api.Spec, name)}, kind)
 			}
 		}
 		next = earlier(next, h.Probes.Next())

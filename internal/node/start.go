@@ -61,6 +61,7 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 		Pod:                    api,
 		Spec:                   s.Container,
 		Attempt:                s.Attempt,
+		Target:                 s.Target,
 		Since:                  p.firstWanted(name),
 		VolumesDir:             w.dirs.volumes(p.uid),
 		HostsFile:              w.dirs.hosts(p.uid),
@@ -78,6 +79,7 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 // Secrets leads to a try at once.
 func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reason string, err error) {
 	name := s.Container.Name
+	w.configUsers.add(api) // Ephemeral containers may refer to more than the pod did before.
 	if p.startFailures == nil {
 		p.startFailures = map[string]lifecycle.StartFailure{}
 	}

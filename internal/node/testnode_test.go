@@ -41,8 +41,15 @@ type testNode struct {
 // newTestNode starts an API server; startNode starts the node in it.
 func newTestNode(t testing.TB, rt runtime.Runtime) *testNode {
 	t.Helper()
+	return newTestNodeOf(t, rt, podregistry.Options{Node: rt.Info})
+}
+
+// newTestNodeOf is newTestNode with other options of the API server.
+func newTestNodeOf(t testing.TB, rt runtime.Runtime, o podregistry.Options) *testNode {
+	t.Helper()
 	h := &testNode{t: t, rt: rt}
-	h.api = apiservertest.Start(t, func(c *apiserver.Config) { c.Registry = podregistry.Options{Node: rt.Info, IsRunByNode: h.taken} })
+	o.IsRunByNode = h.taken
+	h.api = apiservertest.Start(t, func(c *apiserver.Config) { c.Registry = o })
 	h.client, h.dir = h.api.Client(), h.api.Dir
 	return h
 }

@@ -39,10 +39,19 @@ func ConditionIs(p *corev1.Pod, kind corev1.PodConditionType, status corev1.Cond
 // IsReady reports whether the condition Ready is true.
 func IsReady(p *corev1.Pod) bool { return ConditionIs(p, corev1.PodReady, corev1.ConditionTrue) != nil }
 
-// Containers yields the statuses of all containers in place, as a status is large: init containers first.
+// Containers yields the statuses of init containers and containers in place, as a status is large: init containers first.
 func Containers(p *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
+	return each(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+}
+
+// EveryContainer is Containers with ephemeral containers, which come last. Their ends mean nothing to the pod.
+func EveryContainer(s *corev1.PodStatus) iter.Seq[*corev1.ContainerStatus] {
+	return each(s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses)
+}
+
+func each(lists ...[]corev1.ContainerStatus) iter.Seq[*corev1.ContainerStatus] {
 	return func(yield func(*corev1.ContainerStatus) bool) {
-		for _, list := range [...][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for _, list := range lists {
 			for i := range list {
 				if !yield(&list[i]) {
 					return

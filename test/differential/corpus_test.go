@@ -20,7 +20,7 @@ type section struct {
 	// Section is the name of the group, unique in the corpus.
 	Section string  `json:"section"`
 	Request request `json:"request"`
-	// Subresource is "status" for requests to it.
+	// Subresource is the name of one, such as "status", for requests to it.
 	Subresource string `json:"subresource"`
 	// Base names a manifest of bases.yaml. It is created by the request, or stored before it.
 	Base string `json:"base"`
@@ -29,8 +29,9 @@ type section struct {
 	// AppliedBy is the field manager that has applied the stored object by server-side apply; "" for an ordinary
 	// creation.
 	AppliedBy string `json:"appliedBy"`
-	// Status is the status of the stored object.
-	Status any `json:"status"`
+	// EphemeralContainers are added to the stored pod, and Status is the status of the stored object.
+	EphemeralContainers any `json:"ephemeralContainers"`
+	Status              any `json:"status"`
 	// Query is added to the URL.
 	Query map[string]string `json:"query"`
 	// Cases are the changes, each with a sentence or a few words as its name.

@@ -112,7 +112,6 @@ var podDifferences = []difference{
 		mixed:  true,
 		reason: "a volume with an error is there, so what mounts it is not reported",
 	},
-	{gaps: `field ` + anyPod + `ephemeralContainers\[\d+\]\..*`, reason: "ephemeral containers are refused here, so what is in them is not judged"},
 	{gaps: `field status\.conditions\[\d+\]\.[tT]ype`, reason: veryField + "type is written so"},
 	{gaps: `warning status\.podIPs\[\d+\]\.ip`, reason: "nodes write addresses, and nodes read no warnings"},
 	{gaps: `object spec\.tolerations`, reason: "one machine has no taints: no tolerations are added for a node that is not ready or cannot be reached"},

@@ -103,12 +103,19 @@ func (c *scene) store(namespace string) (err error) {
 	if c.stored, err = c.server.want(creation); err != nil {
 		return err
 	}
-	if c.Status == nil {
-		return nil
+	if c.EphemeralContainers != nil {
+		err = c.patch("ephemeralcontainers", "debugger", map[string]any{"spec": map[string]any{"ephemeralContainers": c.EphemeralContainers}})
 	}
-	c.stored, err = c.server.want(call{method: http.MethodPatch, path: c.path + "/status",
-		contentType: contentTypes[mergePatch], query: map[string]string{"fieldManager": "controller"},
-		body: encode(map[string]any{"status": c.Status})})
+	if err == nil && c.Status != nil {
+		err = c.patch("status", "controller", map[string]any{"status": c.Status})
+	}
+	return err
+}
+
+// patch changes the stored object through a subresource.
+func (c *scene) patch(subresource, manager string, change any) (err error) {
+	c.stored, err = c.server.want(call{method: http.MethodPatch, path: c.path + "/" + subresource,
+		contentType: contentTypes[mergePatch], query: map[string]string{"fieldManager": manager}, body: encode(change)})
 	return err
 }
 

@@ -42,7 +42,7 @@ func Namespace() kinds.Resource {
 		ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
 			return validateNamespaceLabel(obj.(*corev1.Namespace))
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*corev1.Namespace).Spec = old.(*corev1.Namespace).Spec
 			},

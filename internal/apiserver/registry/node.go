@@ -49,7 +49,7 @@ func Node() kinds.Resource {
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return append(validateNode(obj.(*corev1.Node)), validateNodeUpdate(obj.(*corev1.Node), old.(*corev1.Node))...)
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*corev1.Node).Spec = old.(*corev1.Node).Spec
 			},

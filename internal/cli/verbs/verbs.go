@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/clusterinfo"
 	"k8s.io/kubectl/pkg/cmd/cp"
 	"k8s.io/kubectl/pkg/cmd/create"
+	"k8s.io/kubectl/pkg/cmd/debug"
 	"k8s.io/kubectl/pkg/cmd/delete"
 	"k8s.io/kubectl/pkg/cmd/describe"
 	"k8s.io/kubectl/pkg/cmd/diff"
@@ -70,6 +71,9 @@ var All = []Verb{
 	{Name: "logs", Short: "Print the logs of a pod or a Job's pods", Needs: NeedsData, own: newLogs},
 	{Name: "exec", Short: "Run a command in a container", Needs: NeedsServer, build: exec.NewCmdExec},
 	{Name: "attach", Short: "Connect with the streams of a container", Needs: NeedsServer, build: attach.NewCmdAttach},
+	{Name: "debug", Short: "Run a container of another image in a pod", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+		return debug.NewCmdDebug(f, s)
+	}},
 	{Name: "cp", Short: "Copy files from and to a container", Needs: NeedsServer, build: cp.NewCmdCp},
 	{Name: "port-forward", Short: "Connect ports of this machine with those of a pod", Needs: NeedsServer, build: portforward.NewCmdPortForward},
 	{Name: "top", Short: "Show how much CPU and memory pods or the node use", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {

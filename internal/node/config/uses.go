@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/persistentvolume"
+	"github.com/stint-dev/stint/internal/podspec"
 )
 
 // Kind is a kind of object that pods refer to.
@@ -30,10 +31,8 @@ func UsesOf(pod *corev1.Pod) []Use {
 	add := func(kind Kind, name string) {
 		uses = append(uses, Use{Kind: kind, Namespace: pod.Namespace, Name: name})
 	}
-	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range list {
-			environment(&list[i], add)
-		}
+	for c := range podspec.Containers(&pod.Spec) {
+		environment(c, add)
 	}
 	for _, secret := range pod.Spec.ImagePullSecrets {
 		add(Secret, secret.Name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/node/volumes"
+	"github.com/stint-dev/stint/internal/podspec"
 )
 
 // Check returns why this machine cannot run the pod. The API server refuses pods that no machine could run; those that
@@ -18,11 +19,9 @@ func (m *Maker) Check(pod *corev1.Pod) error {
 	case handler == runtime.ClassOCI && !m.isolation.CanRunImages:
 		return fmt.Errorf("images cannot be run here: %s", m.isolation.WhyNoImages)
 	}
-	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range list {
-			if err := m.checkContainer(pod, &list[i]); err != nil {
-				return err
-			}
+	for c := range podspec.Containers(&pod.Spec) {
+		if err := m.checkContainer(pod, c); err != nil {
+			return err
 		}
 	}
 	return volumes.Check(pod, m.isolation.Of(runtime.HandlerOf(pod)))

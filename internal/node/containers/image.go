@@ -64,10 +64,19 @@ func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Star
 			ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
 		HostPID: api.Spec.HostPID, HostIPC: api.Spec.HostIPC,
 		SharePIDs:    ptr.Deref(api.Spec.ShareProcessNamespace, false),
+		PIDsOf:       pidsOf(s),
 		Sysctls:      sysctlsOf(api),
 		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
 	return nil
+}
+
+// pidsOf returns the attempt whose process ids the container is to share, unless it shares more already.
+func pidsOf(s Start) *runtime.ID {
+	if s.Pod.Spec.HostPID || ptr.Deref(s.Pod.Spec.ShareProcessNamespace, false) {
+		return nil
+	}
+	return s.Target
 }
 
 func sysctlsOf(api *corev1.Pod) map[string]string {

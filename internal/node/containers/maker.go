@@ -43,6 +43,8 @@ type Start struct {
 	Pod     *corev1.Pod
 	Spec    *corev1.Container
 	Attempt int32
+	// Target is the running attempt whose process ids it is to share; nil if there is none.
+	Target *runtime.ID
 	// Since is when this start was first tried; see images.Request.
 	Since time.Time
 	// VolumesDir is the folder of the pod's volumes, HostsFile the pod's file for /etc/hosts. The other two are files of

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/stint-dev/stint/internal/podspec"
 )
 
 // Resource returns a request or limit of a container in units of the selector's divisor, rounded up. For a limit that
@@ -15,7 +17,7 @@ func Resource(pod *corev1.Pod, container string, facts Facts, ref *corev1.Resour
 	if ref.ContainerName != "" {
 		container = ref.ContainerName
 	}
-	c := find(pod, container)
+	c := podspec.Container(&pod.Spec, container)
 	if c == nil {
 		return "", fmt.Errorf("resourceFieldRef: the pod has no container %q", container)
 	}
@@ -46,14 +48,3 @@ func units(name corev1.ResourceName, value, divisor resource.Quantity) string {
 }
 
 func ceil(a, b int64) int64 { return (a + b - 1) / b }
-
-func find(pod *corev1.Pod, container string) *corev1.Container {
-	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range list {
-			if list[i].Name == container {
-				return &list[i]
-			}
-		}
-	}
-	return nil
-}

@@ -53,6 +53,14 @@ func (w *world) sidecar(name string) *world {
 	return w
 }
 
+// ephemeral adds an ephemeral container, which shares the process ids of target if that is not empty.
+func (w *world) ephemeral(name, target string) *world {
+	w.pod.Spec.EphemeralContainers = append(w.pod.Spec.EphemeralContainers, corev1.EphemeralContainer{
+		EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: name}, TargetContainerName: target,
+	})
+	return w
+}
+
 func (w *world) deadline(seconds int64) *world {
 	w.pod.Spec.ActiveDeadlineSeconds = &seconds
 	return w

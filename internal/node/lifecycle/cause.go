@@ -44,7 +44,7 @@ func refused(p *plan) *cause {
 
 func lost(p *plan) *cause {
 	for _, c := range p.containers {
-		if c.Last != nil && c.Last.Lost {
+		if c.role != ephemeral && c.Last != nil && c.Last.Lost {
 			return &cause{
 				phase:      corev1.PodFailed,
 				message:    "container " + c.spec.Name + " was lost together with its host process",

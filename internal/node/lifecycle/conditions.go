@@ -88,7 +88,7 @@ func (p *plan) readyCondition(kind corev1.PodConditionType) corev1.PodCondition 
 	}
 	var unready []string
 	for _, c := range p.containers {
-		if c.role != initial && !c.ready() {
+		if (c.role == main || c.role == sidecar) && !c.ready() {
 			unready = append(unready, c.spec.Name)
 		}
 	}

@@ -17,13 +17,15 @@ func ContainerID(scheme string, id runtime.ID) string {
 }
 
 func (p *plan) containerStatus(c container) corev1.ContainerStatus {
-	started := c.Running() && (c.role == initial || c.started())
 	s := corev1.ContainerStatus{
 		Name:    c.spec.Name,
 		Image:   c.spec.Image,
 		ImageID: imageID(c.Last),
 		Ready:   c.ready(),
-		Started: &started,
+	}
+	if c.role != ephemeral { // as a kubelet reports it
+		started := c.started()
+		s.Started = &started
 	}
 	if c.Previous != nil {
 		s.LastTerminationState.Terminated = p.terminated(c.Previous)
@@ -52,7 +54,7 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 // waitsToRestart reports whether an exited container will be started again, but not now.
 func (p *plan) waitsToRestart(c container) bool {
 	switch {
-	case p.end != nil, p.starts(c):
+	case p.end != nil, c.role == ephemeral, p.starts(c):
 		return false
 	case c.outdated:
 		return true
@@ -98,7 +100,10 @@ func (p *plan) waiting(c container) *corev1.ContainerStateWaiting {
 	if f, ok := p.StartFailures[c.spec.Name]; ok {
 		return &corev1.ContainerStateWaiting{Reason: f.Reason, Message: f.Message}
 	}
-	if len(p.Pod.Spec.InitContainers) > 0 {
+	if p.awaitsTarget(c) {
+		return &corev1.ContainerStateWaiting{Reason: "ContainerCreating", Message: fmt.Sprintf("waits until its target container %q runs", c.target)}
+	}
+	if len(p.Pod.Spec.InitContainers) > 0 && c.role != ephemeral {
 		return &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
 	}
 	return &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}

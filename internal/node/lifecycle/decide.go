@@ -15,12 +15,16 @@ const (
 	// sidecar is an init container that runs on beside the main ones.
 	sidecar
 	main
+	// ephemeral is a container that was added while the pod runs.
+	ephemeral
 )
 
 // container is a container of the pod with its role and its attempts.
 type container struct {
 	spec *corev1.Container
 	role role
+	// target is the container whose process ids an ephemeral container shares; empty if it shares none.
+	target string
 	History
 	// outdated: its newest attempt is from before all containers of the pod were to restart.
 	outdated bool
@@ -29,7 +33,7 @@ type container struct {
 // plan is a decision while it is being made.
 type plan struct {
 	Observation
-	// containers in the order of the spec, init containers first.
+	// containers in the order of the spec: init containers first, ephemeral ones last.
 	containers []container
 	// end is nil while the pod is to run on.
 	end *cause
@@ -61,7 +65,7 @@ func Decide(o Observation) Decision {
 
 func containersOf(o Observation) []container {
 	spec := &o.Pod.Spec
-	containers := make([]container, 0, len(spec.InitContainers)+len(spec.Containers))
+	containers := make([]container, 0, len(spec.InitContainers)+len(spec.Containers)+len(spec.EphemeralContainers))
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
 		containers = append(containers, container{spec: c, role: roleOfInit(c), History: o.Containers[c.Name]})
@@ -69,6 +73,11 @@ func containersOf(o Observation) []container {
 	for i := range spec.Containers {
 		c := &spec.Containers[i]
 		containers = append(containers, container{spec: c, role: main, History: o.Containers[c.Name]})
+	}
+	for i := range spec.EphemeralContainers {
+		e := &spec.EphemeralContainers[i]
+		c := (*corev1.Container)(&e.EphemeralContainerCommon)
+		containers = append(containers, container{spec: c, role: ephemeral, target: e.TargetContainerName, History: o.Containers[c.Name]})
 	}
 	return containers
 }
@@ -80,7 +89,8 @@ func roleOfInit(c *corev1.Container) role {
 	return initial
 }
 
-// start starts the containers that may run now: init containers one after the other, then the main ones all together.
+// start starts the containers that may run now: init containers one after the other, then the main ones all together, and
+// ephemeral ones at any time.
 func (p *plan) start() {
 	if limit, ok := p.activeDeadline(); ok {
 		p.requeueAt(limit)
@@ -89,10 +99,11 @@ func (p *plan) start() {
 	if p.stopOutdated() || p.pauses() {
 		return
 	}
+	p.startEphemeral()
 	initialized := p.initialized()
 	for _, c := range p.containers {
 		switch {
-		case c.role == initial && (initialized || c.Exited() && c.Last.ExitCode == 0):
+		case c.role == ephemeral, c.role == initial && (initialized || c.Exited() && c.Last.ExitCode == 0):
 			continue
 		case c.role == main && !initialized:
 			return
@@ -148,7 +159,7 @@ func (p *plan) attempt(c container) {
 		p.requeueAt(f.RetryAt)
 		return
 	}
-	p.Start = append(p.Start, Start{Container: c.spec, Attempt: c.next()})
+	p.Start = append(p.Start, Start{Container: c.spec, Attempt: c.next(), Target: p.targetOf(c)})
 }
 
 func backOffMessage(pod *corev1.Pod, c container) string {

@@ -17,6 +17,9 @@
 // waits for that. A container whose probe or postStart hook has failed is stopped, and may restart like any other. Before a
 // container is told to stop, its preStop hook runs, within the grace period.
 //
+// Ephemeral containers are added to a pod while it runs. They start at once, whatever the others do, and their end means nothing
+// to the pod.
+//
 // Invariants: a container has at most one running attempt; attempts are numbered upwards without gaps; a final phase is
 // reported only when nothing of the pod runs and nothing will be started.
 package lifecycle

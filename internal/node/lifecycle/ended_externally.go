@@ -26,13 +26,11 @@ func endedExternally(p *plan) *cause {
 // terminated. Then another client has written the status.
 func LacksContainerEnds(stored corev1.PodStatus, known map[string]History) bool {
 	terminated := map[string]bool{}
-	for _, statuses := range [][]corev1.ContainerStatus{stored.InitContainerStatuses, stored.ContainerStatuses} {
-		for i := range statuses {
-			if statuses[i].State.Running != nil {
-				return true
-			}
-			terminated[statuses[i].Name] = statuses[i].State.Terminated != nil
+	for s := range podstatus.EveryContainer(&stored) {
+		if s.State.Running != nil {
+			return true
 		}
+		terminated[s.Name] = s.State.Terminated != nil
 	}
 	for name, h := range known {
 		if h.Exited() && !terminated[name] {
@@ -48,6 +46,7 @@ func AddContainerEnds(stored, decided corev1.PodStatus, now time.Time) corev1.Po
 	completed := *stored.DeepCopy()
 	completed.ContainerStatuses = decided.ContainerStatuses
 	completed.InitContainerStatuses = decided.InitContainerStatuses
+	completed.EphemeralContainerStatuses = decided.EphemeralContainerStatuses
 	completed.Conditions = mergeConditions(stored.Conditions, decided.Conditions, now)
 	return completed
 }

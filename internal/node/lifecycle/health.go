@@ -14,11 +14,14 @@ func (c container) started() bool {
 	return c.Running() && c.PostStart == HookIdle && c.Probes.Started()
 }
 
-// ready reports whether the container does its work: an init container has succeeded, another one is started and its
-// readiness probe succeeds.
+// ready reports whether the container does its work: an init container has succeeded, a main one or a sidecar is started and
+// its readiness probe succeeds. An ephemeral one does no work of the pod.
 func (c container) ready() bool {
-	if c.role == initial {
+	switch c.role {
+	case initial:
 		return c.Exited() && c.Last.ExitCode == 0
+	case ephemeral:
+		return false
 	}
 	return c.started() && c.Probes.Ready()
 }

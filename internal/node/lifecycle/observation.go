@@ -82,6 +82,8 @@ type Decision struct {
 type Start struct {
 	Container *corev1.Container
 	Attempt   int32
+	// Target is the running attempt whose process ids the container is to share; nil if there is none.
+	Target *runtime.ID
 }
 
 // Stop asks for the end of a running attempt.

@@ -76,7 +76,8 @@ func TestAnyLife(t *testing.T) {
 
 // act lets something happen on the machine.
 func (h *history) act() {
-	switch rapid.SampledFrom([]string{"time", "exit", "exit", "exit", "lose", "delete", "evict", "probe", "hook", "nothing"}).Draw(h.t, "act") {
+	acts := []string{"time", "exit", "exit", "exit", "probe", "hook", "debug", "lose", "delete", "evict", "nothing"}
+	switch rapid.SampledFrom(acts).Draw(h.t, "act") {
 	case "time":
 		h.now = h.now.Add(time.Duration(rapid.IntRange(0, 700).Draw(h.t, "seconds")) * time.Second)
 	case "exit":
@@ -94,6 +95,10 @@ func (h *history) act() {
 	case "delete":
 		if h.pod.DeletionTimestamp == nil && rapid.IntRange(0, 4).Draw(h.t, "luck") == 0 {
 			h.deleted(h.now, 30)
+		}
+	case "debug":
+		if name := fmt.Sprint("ephemeral", len(h.pod.Spec.EphemeralContainers)); len(h.pod.Spec.EphemeralContainers) < 3 {
+			h.ephemeral(name, rapid.SampledFrom([]string{"", "main0"}).Draw(h.t, "target"))
 		}
 	case "evict":
 		if h.eviction == nil && h.ended == "" && rapid.IntRange(0, 4).Draw(h.t, "luck") == 0 {
@@ -175,9 +180,29 @@ func (h *history) checkStarts(d lifecycle.Decision) {
 		if c.Last != nil && s.Attempt != c.Last.Attempt+1 || c.Last == nil && s.Attempt != 0 {
 			h.t.Fatalf("starts %s as attempt %d after %+v", s.Container.Name, s.Attempt, c.Last)
 		}
-		if c.Last == nil {
+		switch {
+		case isEphemeral(s.Container.Name):
+			h.checkEphemeral(s)
+		case c.Last == nil:
 			h.checkOrder(s.Container.Name)
 		}
+	}
+}
+
+func isEphemeral(name string) bool { return strings.HasPrefix(name, "ephemeral") }
+
+// checkEphemeral checks that an ephemeral container starts once, and beside its target.
+func (h *history) checkEphemeral(s lifecycle.Start) {
+	for _, c := range h.pod.Spec.EphemeralContainers {
+		if c.Name != s.Container.Name {
+			continue
+		}
+		if (c.TargetContainerName != "") != (s.Target != nil) || s.Target != nil && !h.containers[s.Target.Container].Running() {
+			h.t.Fatalf("starts %s with target %+v", c.Name, s.Target)
+		}
+	}
+	if s.Attempt > 0 {
+		h.t.Fatalf("starts %s again", s.Container.Name)
 	}
 }
 
@@ -218,7 +243,7 @@ func (h *history) checkStops(d lifecycle.Decision) {
 		}
 		for _, name := range h.running() {
 			later := slices.IndexFunc(h.pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name })
-			if later < 0 || later > i {
+			if !isEphemeral(name) && (later < 0 || later > i) {
 				h.t.Fatalf("stops the sidecar %s while %s runs", c.Name, name)
 			}
 		}
@@ -236,7 +261,7 @@ func (h *history) checkStatus(d lifecycle.Decision) {
 	if final {
 		h.ended = d.Status.Phase
 	}
-	for _, s := range append(slices.Clone(d.Status.InitContainerStatuses), d.Status.ContainerStatuses...) {
+	for s := range podstatus.EveryContainer(&d.Status) {
 		if s.RestartCount < h.restarts[s.Name] {
 			h.t.Fatalf("restart count of %s fell from %d to %d", s.Name, h.restarts[s.Name], s.RestartCount)
 		}

@@ -28,9 +28,12 @@ func (p *plan) report() {
 	}
 	for _, c := range p.containers {
 		status := p.containerStatus(c)
-		if c.role == main {
+		switch c.role {
+		case main:
 			s.ContainerStatuses = append(s.ContainerStatuses, status)
-		} else {
+		case ephemeral:
+			s.EphemeralContainerStatuses = append(s.EphemeralContainerStatuses, status)
+		default:
 			s.InitContainerStatuses = append(s.InitContainerStatuses, status)
 		}
 	}

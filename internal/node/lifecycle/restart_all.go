@@ -10,7 +10,8 @@ import (
 )
 
 // A container can have a rule that restarts all containers of its pod. Then those that run are killed, and the pod begins
-// again with its first init container. What an attempt that began before has come to does not count any more.
+// again with its first init container. What an attempt that began before has come to does not count any more. Ephemeral
+// containers are left alone, as they never restart.
 
 // restartingAll is a kubelet's waiting reason for these containers.
 const restartingAll = "RestartingAllContainers"
@@ -51,7 +52,7 @@ func triggers(c *corev1.Container, s *runtime.Status) bool {
 
 // endsBefore reports whether the newest attempt belongs to the time before all containers were to restart.
 func (c container) endsBefore(restart time.Time) bool {
-	if c.Last == nil || restart.IsZero() {
+	if c.Last == nil || c.role == ephemeral || restart.IsZero() {
 		return false
 	}
 	return c.Last.StartedAt.Before(restart) || triggers(c.spec, c.Last) && c.Last.FinishedAt.Equal(restart)

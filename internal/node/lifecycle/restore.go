@@ -6,20 +6,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // RestoreHistory adds to known, which the runtime has reported, the containers that only the pod's stored status shows.
 // If the status shows one as running, it is lost: the runtime no longer has it, for example because the machine was
 // restarted.
 func RestoreHistory(pod *corev1.Pod, known map[string]History) {
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if _, ok := known[statuses[i].Name]; ok {
-				continue
-			}
-			if h := restoreHistory(pod, &statuses[i]); h.Last != nil {
-				known[statuses[i].Name] = h
-			}
+	for s := range podstatus.EveryContainer(&pod.Status) {
+		if _, ok := known[s.Name]; ok {
+			continue
+		}
+		if h := restoreHistory(pod, s); h.Last != nil {
+			known[s.Name] = h
 		}
 	}
 }

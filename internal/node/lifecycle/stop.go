@@ -11,10 +11,10 @@ import (
 const minGracePeriod = 2 * time.Second
 
 // stop stops the running containers: all but the sidecars at once, then the sidecars one by one, the last one first. The
-// preStop hooks of sidecars run at once too.
+// preStop hooks of sidecars run at once too. Sidecars do not wait for ephemeral containers, which may ignore that they are told
+// to stop, as shells do.
 func (p *plan) stop() {
-	workers := len(p.runningExceptSidecars())
-	next := true
+	mayStopSidecar := !p.anyWorkerRuns()
 	p.Ended = true
 	for _, c := range slices.Backward(p.containers) {
 		if !c.Running() {
@@ -23,8 +23,8 @@ func (p *plan) stop() {
 		p.Ended = false
 		o := p.end.order(c)
 		if c.role == sidecar {
-			o.hookOnly = workers > 0 || !next
-			next = false
+			o.hookOnly = !mayStopSidecar
+			mayStopSidecar = false
 		}
 		p.stopContainer(c, o)
 	}
@@ -48,14 +48,11 @@ func (p *plan) recordEnd() {
 	}
 }
 
-func (p *plan) runningExceptSidecars() []container {
-	var workers []container
-	for _, c := range p.containers {
-		if c.role != sidecar && c.Running() {
-			workers = append(workers, c)
-		}
-	}
-	return workers
+// anyWorkerRuns reports whether a container runs that sidecars serve.
+func (p *plan) anyWorkerRuns() bool {
+	return slices.ContainsFunc(p.containers, func(c container) bool {
+		return (c.role == main || c.role == initial) && c.Running()
+	})
 }
 
 // order is how a container is to be stopped.

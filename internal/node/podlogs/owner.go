@@ -15,6 +15,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/datadir"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // ownerName is the file in a pod's log folder that holds its logOwner, written once the pod is deleted.
@@ -40,11 +41,9 @@ func ownerOf(api *corev1.Pod) (logOwner, bool) {
 	if _, indexed := api.Annotations[batchv1.JobCompletionIndexAnnotation]; indexed {
 		owner.Index = strconv.Itoa(core.IndexOf(api))
 	}
-	for _, list := range [][]corev1.ContainerStatus{api.Status.InitContainerStatuses, api.Status.ContainerStatuses} {
-		for i := range list {
-			if t := list[i].State.Terminated; t != nil && t.FinishedAt.After(owner.Ended) {
-				owner.Ended = t.FinishedAt.UTC().Truncate(time.Second)
-			}
+	for s := range podstatus.EveryContainer(&api.Status) {
+		if t := s.State.Terminated; t != nil && t.FinishedAt.After(owner.Ended) {
+			owner.Ended = t.FinishedAt.UTC().Truncate(time.Second)
 		}
 	}
 	if owner.Ended.IsZero() {

@@ -11,6 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/logs"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // closedChan stands for the end of an attempt that has ended already.
@@ -70,11 +71,9 @@ func waitsToRestart(pod *corev1.Pod, id runtime.ID) bool {
 }
 
 func statusOf(pod *corev1.Pod, container string) *corev1.ContainerStatus {
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if statuses[i].Name == container {
-				return &statuses[i]
-			}
+	for s := range podstatus.EveryContainer(&pod.Status) {
+		if s.Name == container {
+			return s
 		}
 	}
 	return nil

@@ -21,7 +21,29 @@ import (
 
 // Exec implements runtime.Runtime.
 func (r *Runtime) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
-	return r.connect(ctx, wire.Hello{Exec: &wire.Exec{ID: id, Args: command.Args, TTY: command.TTY}}, streams)
+	exec := wire.Exec{ID: id, Args: command.Args, TTY: command.TTY}
+	if command.TTY {
+		exec.Size = firstSize(ctx, streams.Sizes)
+	}
+	return r.connect(ctx, wire.Hello{Exec: &exec}, streams)
+}
+
+// sizeTimeout is how long a command is held back until its terminal has a size. Not every client sends one.
+const sizeTimeout = 250 * time.Millisecond
+
+// firstSize returns the size that the terminal has when the command starts, or zero.
+func firstSize(ctx context.Context, sizes <-chan runtime.Size) runtime.Size {
+	if sizes == nil {
+		return runtime.Size{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, sizeTimeout)
+	defer cancel()
+	select {
+	case size := <-sizes:
+		return size
+	case <-ctx.Done():
+		return runtime.Size{}
+	}
 }
 
 // Attach implements runtime.Runtime.

@@ -104,7 +104,7 @@ func TestAnOldHostIsGivenNoImages(t *testing.T) {
 	if info.CanRunImages || !strings.Contains(info.WhyNoImages, "older version of stint") {
 		t.Errorf("images can be run: %v, %q", info.CanRunImages, info.WhyNoImages)
 	}
-	if info.CanRunPrivileged || info.CanSharePIDs || info.CanSetSysctls || info.CanShareNamespaces || info.CanShareVolumes || info.CanMeasure {
+	if info.CanRunPrivileged || info.CanSharePIDs || info.CanSharePIDsOf || info.CanSetSysctls || info.CanShareNamespaces || info.CanShareVolumes || info.CanMeasure {
 		t.Errorf("it is taken for more than it is: %+v", info)
 	}
 	fromImage := runtime.Container{ID: runtime.ID{PodUID: "pod", Container: "image"}, Command: []string{"of", "image"}, Root: &runtime.Root{Tree: "/"}}

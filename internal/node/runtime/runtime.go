@@ -103,6 +103,9 @@ type Root struct {
 	HostIPC bool `json:"hostIPC,omitempty"`
 	// SharePIDs has it share process ids with the other containers of its pod that do.
 	SharePIDs bool `json:"sharePIDs,omitempty"`
+	// PIDsOf has it share process ids with a container that runs, whose main process is process 1 for both. It ends with
+	// that one. It is nil if HostPID or SharePIDs is set.
+	PIDsOf *ID `json:"pidsOf,omitempty"`
 	// Sysctls are kernel parameters for which IsIPCSysctl is true.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 }
@@ -216,6 +219,8 @@ type Info struct {
 	CanSharePIDs       bool
 	CanSetSysctls      bool
 	CanShareNamespaces bool
+	// CanSharePIDsOf: whether containers with a Root can have PIDsOf.
+	CanSharePIDsOf bool
 	// CanShareVolumes: whether ShareVolume can be asked for.
 	CanShareVolumes bool
 	// CanMeasure: whether Measure can be asked for.

@@ -6,24 +6,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podspec"
 )
 
 // Check returns why this machine cannot provide the pod's volumes; nil if it can.
 func Check(pod *corev1.Pod, info runtime.Info) error {
 	byName := byName(pod)
-	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range list {
-			c := &list[i]
-			if len(c.VolumeDevices) > 0 {
-				return fmt.Errorf("container %s: volumeDevices are not supported; use volumeMounts", c.Name)
-			}
-			if len(c.VolumeMounts) > 0 && !info.CanMount {
-				return fmt.Errorf("container %s: volumes cannot be mounted on this machine: %s", c.Name, info.WhyNoMount)
-			}
-			for _, m := range c.VolumeMounts {
-				if err := checkMount(byName[m.Name]); err != nil {
-					return fmt.Errorf("container %s: volume %s: %w", c.Name, m.Name, err)
-				}
+	for c := range podspec.Containers(&pod.Spec) {
+		if len(c.VolumeDevices) > 0 {
+			return fmt.Errorf("container %s: volumeDevices are not supported; use volumeMounts", c.Name)
+		}
+		if len(c.VolumeMounts) > 0 && !info.CanMount {
+			return fmt.Errorf("container %s: volumes cannot be mounted on this machine: %s", c.Name, info.WhyNoMount)
+		}
+		for _, m := range c.VolumeMounts {
+			if err := checkMount(byName[m.Name]); err != nil {
+				return fmt.Errorf("container %s: volume %s: %w", c.Name, m.Name, err)
 			}
 		}
 	}

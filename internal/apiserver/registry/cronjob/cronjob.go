@@ -60,7 +60,7 @@ func Resource(o pod.Options) kinds.Resource {
 		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
 			return warnUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob), o)
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*batchv1.CronJob).Spec = old.(*batchv1.CronJob).Spec
 			},

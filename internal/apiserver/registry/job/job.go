@@ -52,7 +52,7 @@ func Resource(o pod.Options) kinds.Resource {
 		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
 			return warnUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*batchv1.Job).Spec = old.(*batchv1.Job).Spec
 			},

@@ -39,7 +39,7 @@ func V1beta1(jobs kinds.Resource) kinds.Resource {
 	r.WarningsOnCreate = func(ctx context.Context, obj runtime.Object) []string {
 		return append(warnSelectorOfOtherJob(obj.(*batchv1.Job)), jobs.WarningsOnCreate(ctx, obj)...)
 	}
-	r.Status = &kinds.StatusStrategy{
+	r.Status = &kinds.Part{
 		PrepareForUpdate: func(ctx context.Context, obj, old runtime.Object) {
 			managersToBatch(obj)
 			jobs.Status.PrepareForUpdate(ctx, obj, old)

@@ -48,7 +48,9 @@ type Resource struct {
 	WarningsOnUpdate func(ctx context.Context, obj, old runtime.Object) []string
 
 	// Status describes the /status subresource, if it is not nil.
-	Status *StatusStrategy
+	Status *Part
+	// EphemeralContainers describes /ephemeralcontainers, which only pods have.
+	EphemeralContainers *Part
 
 	// NameValidation returns the faults of a name. If it is nil, names must be DNS subdomains.
 	NameValidation func(name string, prefix bool) []string
@@ -79,11 +81,13 @@ func (r Resource) Versions() []schema.GroupVersion {
 	return append([]schema.GroupVersion{r.Version}, r.OlderVersions...)
 }
 
-// StatusStrategy describes updates of a status through /status.
-type StatusStrategy struct {
-	// PrepareForUpdate restores everything but the status.
+// Part describes updates of a part of an object through a subresource.
+type Part struct {
+	// PrepareForUpdate restores everything else.
 	PrepareForUpdate func(ctx context.Context, obj, old runtime.Object)
 	ValidateUpdate   func(ctx context.Context, obj, old runtime.Object) field.ErrorList
-	// ResetFields are the metadata fields that PrepareForUpdate restores. A server-side apply never owns them.
+	// WarningsOnUpdate is not called for a status, which clients that read no warnings write.
+	WarningsOnUpdate func(ctx context.Context, obj, old runtime.Object) []string
+	// ResetFields are the metadata fields that the PrepareForUpdate of a status restores. A server-side apply never owns them.
 	ResetFields []string
 }

@@ -58,7 +58,7 @@ func Claim(o pod.Options) kinds.Resource {
 		WarningsOnUpdate: func(_ context.Context, obj, _ runtime.Object) []string {
 			return warnClaim(obj.(*corev1.PersistentVolumeClaim))
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*corev1.PersistentVolumeClaim).Spec = old.(*corev1.PersistentVolumeClaim).Spec
 			},

@@ -51,7 +51,7 @@ func Volume(o pod.Options) kinds.Resource {
 		WarningsOnUpdate: func(_ context.Context, obj, _ runtime.Object) []string {
 			return warnVolume(obj.(*corev1.PersistentVolume))
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				pv, was := obj.(*corev1.PersistentVolume), old.(*corev1.PersistentVolume)
 				pv.Spec = was.Spec

@@ -53,6 +53,7 @@ func ruleTables() string {
 		rows(&b, v, "containers[].env[].", envRules)
 		rows(&b, v, "containers[].volumeMounts[].", mountRules)
 		rows(&b, v, "containers[].securityContext.", securityRules)
+		rows(&b, v, "ephemeralContainers[].", ephemeralRules)
 		rows(&b, v, "volumes[].", volumeRules)
 		rows(&b, v, "volumes[].projected.sources[].", projectionRules)
 	}
@@ -68,6 +69,6 @@ func rows[T any](b *strings.Builder, v verdict, prefix string, rules []rule[T]) 
 		if r.honoured != nil && r.honoured(registrytest.Able) {
 			where = " (only where the machine allows no better)"
 		}
-		fmt.Fprintf(b, "| `%s%s` | %s%s |\n", prefix, r.field, r.reason, where)
+		fmt.Fprintf(b, "| `%s` | %s%s |\n", strings.TrimSuffix(prefix+r.field, "."), r.reason, where)
 	}
 }

@@ -50,7 +50,7 @@ func Resource(o Options) kinds.Resource {
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return validateUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				prepareForStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 			},
@@ -58,6 +58,17 @@ func Resource(o Options) kinds.Resource {
 				return validateStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 			},
 			ResetFields: []string{"deletionTimestamp", "ownerReferences"},
+		},
+		EphemeralContainers: &kinds.Part{
+			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+				prepareForEphemeralUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
+			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+				return validateEphemeralUpdate(obj.(*corev1.Pod), old.(*corev1.Pod), o)
+			},
+			WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
+				return o.warnEphemeralUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
 		},
 		SelectableFields: selectableFields(),
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
@@ -149,7 +160,7 @@ func validate(pod *corev1.Pod, o Options) field.ErrorList {
 	errs = append(errs, validateOwnVolumes(pod, spec.Child("volumes"))...)
 	errs = append(errs, validateProfileAnnotations(pod.Annotations, &pod.Spec, spec)...)
 	if len(pod.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create: add them to a running pod"))
+		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create: add them to a running pod, as kubectl debug does"))
 	}
 	if pod.Spec.NodeName != "" && len(pod.Spec.SchedulingGates) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))

@@ -12,8 +12,12 @@ import (
 // terminated, because its Job counts the pod by it.
 func validateContainerStatuses(pod, old *corev1.Pod, p *field.Path) field.ErrorList {
 	now, was := &pod.Status, &old.Status
-	errs := append(validateUsers(now.InitContainerStatuses, p.Child("initContainerStatuses")),
-		validateUsers(now.ContainerStatuses, p.Child("containerStatuses"))...)
+	ephemeral := p.Child("ephemeralContainerStatuses")
+	errs := slices.Concat(
+		validateUsers(now.InitContainerStatuses, p.Child("initContainerStatuses")),
+		validateUsers(now.ContainerStatuses, p.Child("containerStatuses")),
+		validateUsers(now.EphemeralContainerStatuses, ephemeral),
+		validateStaysEnded(&pod.Spec, now.EphemeralContainerStatuses, was.EphemeralContainerStatuses, ephemeral))
 	if restartsAllContainers(&pod.Spec) {
 		return errs
 	}
@@ -53,10 +57,10 @@ func validateStaysEnded(s *corev1.PodSpec, now, was []corev1.ContainerStatus, p 
 }
 
 // mayRestart reports whether a container that terminated with an exit code is restarted: by one of its rules, or else by
-// its restart policy, or else by the pod's.
+// its restart policy, or else by the pod's. Ephemeral containers never are.
 func mayRestart(s *corev1.PodSpec, name string, exitCode int32) bool {
 	for _, c := range ContainersAt(s, nil) {
-		if c.Name != name {
+		if c.Name != name || indexOfEphemeral(s, name) >= 0 {
 			continue
 		}
 		policy := s.RestartPolicy

@@ -37,7 +37,7 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) field
 	errs = append(errs, validateProfileAnnotations(t.Annotations, &t.Spec, p.Child("spec"))...)
 	if len(t.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(p.Child("spec", "ephemeralContainers"),
-			"cannot be part of a template: add them to a running pod"))
+			"cannot be part of a template: add them to a running pod, as kubectl debug does"))
 	}
 	return append(errs, refuseUnsupported(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec"))...)
 }

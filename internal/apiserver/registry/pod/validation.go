@@ -89,7 +89,7 @@ func uniqueLabel(name string, seen sets.Set[string], p *field.Path) field.ErrorL
 	return errs
 }
 
-// ContainersAt iterates over all init containers and containers with their paths.
+// ContainersAt iterates over all init containers, containers and ephemeral containers with their paths.
 func ContainersAt(s *corev1.PodSpec, p *field.Path) iter.Seq2[*field.Path, *corev1.Container] {
 	return func(yield func(*field.Path, *corev1.Container) bool) {
 		for i := range s.InitContainers {
@@ -99,6 +99,11 @@ func ContainersAt(s *corev1.PodSpec, p *field.Path) iter.Seq2[*field.Path, *core
 		}
 		for i := range s.Containers {
 			if !yield(p.Child("containers").Index(i), &s.Containers[i]) {
+				return
+			}
+		}
+		for i := range s.EphemeralContainers {
+			if !yield(p.Child("ephemeralContainers").Index(i), (*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon)) {
 				return
 			}
 		}

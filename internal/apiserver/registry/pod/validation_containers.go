@@ -43,6 +43,7 @@ func validateContainers(s *corev1.PodSpec, volumes map[string]*corev1.Volume, p 
 		errs = append(errs, uniqueLabel(c.Name, names, at.Child("name"))...)
 		errs = append(errs, validateContainer(c, at)...)
 	}
+	errs = append(errs, validateEphemeralContainers(s, volumes, names, p.Child("ephemeralContainers"))...)
 	return append(errs, validateHostPorts(s, p)...)
 }
 

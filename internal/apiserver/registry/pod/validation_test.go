@@ -37,7 +37,7 @@ func TestPodSpecRules(t *testing.T) {
 		})), []string{"spec.schedulingGates[1] Duplicate", "spec.schedulingGates[2] Invalid"}},
 		"containers for debugging come later": {podEdits(inSpec(func(s *corev1.PodSpec) {
 			s.EphemeralContainers = []corev1.EphemeralContainer{{}}
-		})), []string{"spec.ephemeralContainers Forbidden"}},
+		})), []string{"spec.ephemeralContainers Forbidden", "spec.ephemeralContainers[0].name Required", "spec.ephemeralContainers[0].image Required"}},
 		"an operating system is one of two": {podEdits(inSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "plan9"} })),
 			[]string{"spec.os.name NotSupported"}},
 		"preemption is one of two": {podEdits(inSpec(func(s *corev1.PodSpec) { s.PreemptionPolicy = ptr.To(corev1.PreemptionPolicy("Maybe")) })),

@@ -52,7 +52,7 @@ func Resource(o pod.Options) kinds.Resource {
 		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
 			return warnUpdate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob), o)
 		},
-		Status: &kinds.StatusStrategy{
+		Status: &kinds.Part{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				restoreAllButStatus(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob))
 			},

@@ -39,7 +39,7 @@ func (h *Host) exec(hello wire.Hello) (*sandbox.Command, []int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.Exec(hello.Exec.Args, hello.Exec.TTY)
+	return p.Exec(hello.Exec.Args, hello.Exec.TTY, hello.Exec.Size)
 }
 
 // running returns the attempt that a control plane wants to connect to.

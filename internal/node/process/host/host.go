@@ -179,8 +179,12 @@ func (h *Host) claim(c *runtime.Container) (e *entry, isNew bool, err error) {
 func (h *Host) launch(e *entry, c *runtime.Container) (p *sandbox.Process) {
 	defer close(e.decided)
 	err := h.journal.started(e.status)
+	var target *sandbox.Process
 	if err == nil {
-		p, err = h.sandbox.Start(c)
+		target, err = h.target(c)
+	}
+	if err == nil {
+		p, err = h.sandbox.Start(c, target)
 	}
 	var fault *sandbox.StartError
 	isFault := errors.As(err, &fault)
@@ -206,6 +210,22 @@ func (h *Host) launch(e *entry, c *runtime.Container) (p *sandbox.Process) {
 		h.finish(e, e.status)
 	}
 	return p
+}
+
+// target returns the container whose process ids c is to share; nil if it shares none.
+func (h *Host) target(c *runtime.Container) (*sandbox.Process, error) {
+	if c.Root == nil || c.Root.PIDsOf == nil {
+		return nil, nil
+	}
+	id := *c.Root.PIDsOf
+	if id.PodUID != c.PodUID {
+		return nil, &sandbox.StartError{Reason: fmt.Sprintf("container %q, whose process ids it is to share, is of another pod", id.Container)}
+	}
+	_, p := h.entryOf(id)
+	if p == nil {
+		return nil, fmt.Errorf("container %q, whose process ids it is to share, does not run", id.Container)
+	}
+	return p, nil
 }
 
 // finish records the end of an attempt.

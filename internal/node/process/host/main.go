@@ -42,6 +42,7 @@ func Main(config Config) int {
 		fmt.Fprintln(os.Stderr, err)
 		return ExitFailed
 	}
+	protectProgram()
 	// What the host does is mostly short system calls. On all CPUs it would take a third more CPU time, to wake threads.
 	goruntime.GOMAXPROCS(max(1, goruntime.GOMAXPROCS(0)/2))
 	// Log files of containers get their modes where they are made.

@@ -31,7 +31,7 @@ var errNotRunning = errors.New("the container does not run any more")
 
 // Exec starts a command in the container. It returns the ends of its streams for the caller, who closes them. The caller
 // calls Wait.
-func (p *Process) Exec(args []string, terminal bool) (*Command, []int, error) {
+func (p *Process) Exec(args []string, terminal bool, size runtime.Size) (*Command, []int, error) {
 	if !p.commands.begin() {
 		return nil, nil, errNotRunning
 	}
@@ -39,7 +39,7 @@ func (p *Process) Exec(args []string, terminal bool) (*Command, []int, error) {
 	if len(args) == 0 || args[0] == "" {
 		return nil, nil, &runtime.CommandError{Code: runtime.ExitNotFound, Reason: "there is no command"}
 	}
-	s := childStreams{terminal: terminal}
+	s := childStreams{terminal: terminal, size: size}
 	defer func() { closeAll(s.theirs()) }()
 	c, err := p.exec(args, &s)
 	if err != nil {
@@ -99,8 +99,7 @@ func (p *Process) openStreams(t *thread, s *childStreams) error {
 // fork starts a process among those of the container.
 func (p *Process) fork(t *thread, program *stage.Program) (child *stage.Child, err error) {
 	if p.root != nil && !p.join.container.Root.HostPID {
-		t.addUndo(func() error { return setns(p.sandbox.podPIDs.machine, unix.CLONE_NEWPID) })
-		if err := unix.Setns(p.fd, unix.CLONE_NEWPID); err != nil {
+		if err := p.enterPIDs(t); err != nil {
 			return nil, err
 		}
 	}
@@ -115,6 +114,12 @@ func (p *Process) fork(t *thread, program *stage.Program) (child *stage.Child, e
 		return pid, err
 	})
 	return child, err
+}
+
+// enterPIDs makes the thread start its next process in the container's pid namespace.
+func (p *Process) enterPIDs(t *thread) error {
+	t.addUndo(func() error { return setns(p.sandbox.podPIDs.machine, unix.CLONE_NEWPID) })
+	return unix.Setns(p.fd, unix.CLONE_NEWPID)
 }
 
 // commandError makes a CommandError of err if the command is at fault.

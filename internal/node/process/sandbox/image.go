@@ -95,10 +95,8 @@ func (l *launch) forkInRoot(t *thread) error {
 	c := l.container
 	// Before the thread enters the container's cgroups: process 1 of the pod, which this may start, outlives the
 	// container.
-	if c.Root.SharePIDs {
-		if err := l.sandbox.podPIDs.enter(t, c.PodUID); err != nil {
-			return err
-		}
+	if err := l.enterPIDs(t); err != nil {
+		return err
 	}
 	// Before the thread enters the container's root file system, from where the cgroups cannot be opened.
 	if l.legacy != nil {
@@ -132,6 +130,22 @@ func (l *launch) forkInRoot(t *thread) error {
 		}
 	}
 	return l.startChild(path, dir, env)
+}
+
+// sharesPIDs reports whether the container has no pid namespace of its own.
+func (l *launch) sharesPIDs() bool {
+	return l.container.Root.HostPID || l.container.Root.SharePIDs || l.target != nil
+}
+
+// enterPIDs makes the thread start the container among the processes with which it shares ids.
+func (l *launch) enterPIDs(t *thread) error {
+	switch {
+	case l.container.Root.SharePIDs:
+		return l.sandbox.podPIDs.enter(t, l.container.PodUID)
+	case l.target != nil:
+		return l.target.enterPIDs(t)
+	}
+	return nil
 }
 
 // makeDirInRoot makes a directory that is missing in the thread's root file system. It follows the texts of links: those in the
@@ -203,7 +217,7 @@ func (l *launch) imageEnvironment() []string {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}
 	env = withTerminal(env, c.TTY)
-	if c.Root.HostPID || c.Root.SharePIDs || l.slot.leaf == nil && !l.sandbox.config.PIDNamespace {
+	if l.sharesPIDs() || l.slot.leaf == nil && !l.sandbox.config.PIDNamespace {
 		// There is neither a pid namespace nor a cgroup of the container alone by which its processes are found.
 		env = append(env, mark(l.sandbox.config.Name, c.ID))
 	}
@@ -218,7 +232,7 @@ func (l *launch) startChild(path, dir string, env []string) error {
 	}
 	p := l.childProgram(childSpec{path: path, dir: dir, env: env, streams: l.streams})
 	own := stage.Namespaces(unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
-	if l.container.Root.HostPID || l.container.Root.SharePIDs {
+	if l.sharesPIDs() {
 		own &^= unix.CLONE_NEWPID
 	}
 	if root := l.container.Root; root.HostIPC || len(root.Sysctls) > 0 {

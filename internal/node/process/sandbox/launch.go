@@ -19,10 +19,12 @@ import (
 type launch struct {
 	sandbox   *Sandbox
 	container *runtime.Container
-	limits    limits
-	slot      *slot
-	legacy    *legacyCgroups
-	streams   childStreams
+	// target is the container whose process ids it shares, or nil.
+	target  *Process
+	limits  limits
+	slot    *slot
+	legacy  *legacyCgroups
+	streams childStreams
 	// stdin is the write end of the standard input, or nil. A terminal is both stdin and stdout.
 	stdin, stdout, stderr *os.File
 	missing               []runtime.MissingMountPoint
@@ -36,11 +38,17 @@ type launch struct {
 	started time.Time
 }
 
-// Start starts c. The error is a *StartError if c itself is at fault.
-func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
-	l := &launch{sandbox: b, container: c, limits: limitsOf(c)}
+// Start starts c, which shares the process ids of target unless that is nil. The error is a *StartError if c itself is at fault.
+func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error) {
+	l := &launch{sandbox: b, container: c, target: target, limits: limitsOf(c)}
 	if err := l.refuse(); err != nil {
 		return nil, err
+	}
+	if target != nil {
+		if !target.commands.begin() {
+			return nil, errNotRunning
+		}
+		defer target.commands.begun()
 	}
 	jobs := b.jobs
 	if c.NoNewPrivileges && c.Root == nil {
@@ -108,6 +116,9 @@ func (l *launch) refuseImage() error {
 	}
 	if (c.Root.HostPID || c.Root.HostIPC) && !info.CanShareNamespaces {
 		return startErrorf("hostPID and hostIPC need a server that root of the machine has started")
+	}
+	if l.target != nil && l.target.root == nil {
+		return startErrorf("container %q has no process ids of its own to share", l.target.id.Container)
 	}
 	return l.sandbox.users.refuse(c.User)
 }

@@ -107,10 +107,15 @@ func (p *podPIDs) killTree(pod types.UID, mark string) bool {
 	if first == nil {
 		return false
 	}
+	return killMarked(first.PID, mark)
+}
+
+// killMarked kills the descendants of a process 1 that have the mark, and reports whether there were any.
+func killMarked(first int, mark string) bool {
 	marks := map[string]bool{mark: true}
 	var left []int
-	for _, pid := range descendants(first.PID) {
-		if pid != first.PID && environOf(pid).has(marks) {
+	for _, pid := range descendants(first) {
+		if pid != first && environOf(pid).has(marks) {
 			left = append(left, pid)
 		}
 	}

@@ -42,6 +42,8 @@ type Process struct {
 	commands commands
 	// stopSignal is what Terminate sends.
 	stopSignal syscall.Signal
+	// targetPID is process 1 of the container whose process ids it shares, and the parent of its orphans; 0 if it shares none.
+	targetPID int
 }
 
 // Exit is how a container ended.
@@ -74,6 +76,9 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		join:       l.joining(),
 		input:      input{file: l.stdin, terminal: l.container.TTY, once: l.container.StdinOnce},
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
+	}
+	if l.target != nil {
+		p.targetPID = l.target.PID
 	}
 	var err error
 	if p.raw, err = p.pidfd.SyscallConn(); err != nil {
@@ -158,6 +163,9 @@ func (p *Process) KillTree() error {
 func (p *Process) killLeftovers() bool {
 	of := mark(p.sandbox.config.Name, p.id)
 	left := p.sandbox.processes.killTree(p.PID, of)
+	if p.targetPID != 0 {
+		left = killMarked(p.targetPID, of) || left
+	}
 	return p.sandbox.podPIDs.killTree(p.id.PodUID, of) || left
 }
 

@@ -101,6 +101,7 @@ func Open(config Config) (*Sandbox, error) {
 	}
 	b.info.CanRunImages = b.roots != nil
 	b.info.CanRunPrivileged, b.info.CanSharePIDs = b.info.CanRunImages, b.info.CanRunImages
+	b.info.CanSharePIDsOf = b.info.CanRunImages
 	b.info.CanShareVolumes = b.info.CanRunImages && !b.users.hasSingleID()
 	b.info.CanSetSysctls = b.info.CanRunImages && b.trySysctls()
 	b.info.CanShareNamespaces = b.info.CanRunImages && userns.Initial()

@@ -12,6 +12,8 @@ import (
 // childStreams are the standard streams of a command.
 type childStreams struct {
 	terminal bool
+	// size is that of the terminal at first.
+	size runtime.Size
 	// ours are the ends for the caller: of standard input, output and error output, or of the terminal.
 	ours                  []int
 	stdin, stdout, stderr int
@@ -132,6 +134,9 @@ func (s *childStreams) openTerminal(owner *runtime.User) error {
 		return fmt.Errorf("open the other end of a terminal: %w", errno)
 	}
 	s.stdin, s.stdout, s.stderr = int(peer), int(peer), int(peer)
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: s.size.Columns, Row: s.size.Rows}); err != nil {
+		return fmt.Errorf("set the size of a terminal: %w", err)
+	}
 	if owner != nil {
 		return unix.Fchown(int(peer), int(owner.UID), -1)
 	}

@@ -52,6 +52,8 @@ type Exec struct {
 	ID   runtime.ID
 	Args []string
 	TTY  bool
+	// Size is that of the terminal at first; zero if it is not known yet.
+	Size runtime.Size
 }
 
 // Attach asks for streams of a running container. The host sends its standard input, and the read ends of its output and error

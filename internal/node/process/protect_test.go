@@ -1,0 +1,42 @@
+package process_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/unprivileged"
+)
+
+// The host's program is a copy, which a container gets hold of by executing /proc/self/exe (CVE-2019-5736).
+func TestAContainerCannotWriteToTheProgramOfTheHost(t *testing.T) {
+	copied := filepath.Join(t.TempDir(), "stint")
+	unprivileged.CopyProgram(t, copied)
+	m := start(t, func(c *process.Config) { c.Executable = copied })
+	if !m.Info().CanRunImages {
+		t.Skip("images cannot be run here: " + m.Info().WhyNoImages)
+	}
+	m.needExec()
+	tree := imageTree(t)
+	if err := os.WriteFile(filepath.Join(tree, "evil"), []byte("#!/proc/self/exe\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := m.imageContainer(tree, "/evil")
+	c.Env = []string{"PATH=/bin", hangUpVariable + "=/"}
+	if s := m.start(c); s.State != runtime.Running {
+		t.Fatalf("%+v", s)
+	}
+	await.Until(t, "the container executes the program", func() bool { return m.outputIfAny(c) == "ready\n" })
+	const attack = "exec 5< /proc/1/exe; : > /proc/self/fd/5"
+	if code, _, problem := m.exec(c.ID, "", "sh", "-c", attack); code == 0 || !strings.Contains(problem, "Read-only file system") {
+		t.Errorf("a container that writes to the host's program ended with %d: %s", code, problem)
+	}
+	if err := m.Stop(await.Context(t), c.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	m.wait(c.ID)
+}
