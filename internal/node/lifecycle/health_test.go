@@ -7,9 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/probe"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // said returns what a decision asks for, and says of the pod, in words.
@@ -24,14 +26,12 @@ func said(d lifecycle.Decision) (words []string) {
 	for _, s := range d.Start {
 		words = append(words, fmt.Sprintf("start %s as %d", s.Container.Name, s.Attempt))
 	}
-	for _, list := range [][]corev1.ContainerStatus{d.Status.InitContainerStatuses, d.Status.ContainerStatuses} {
-		for _, c := range list {
-			if c.State.Running != nil {
-				words = append(words, fmt.Sprintf("%s runs, started %t, ready %t", c.Name, *c.Started, c.Ready))
-			}
-			if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-				words = append(words, c.Name+" waits: "+w.Reason)
-			}
+	for c := range podstatus.EveryContainer(&d.Status) {
+		if c.State.Running != nil {
+			words = append(words, fmt.Sprintf("%s runs, started %t, ready %t", c.Name, ptr.Deref(c.Started, false), c.Ready))
+		}
+		if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+			words = append(words, c.Name+" waits: "+w.Reason)
 		}
 	}
 	for _, e := range d.Events {

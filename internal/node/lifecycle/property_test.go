@@ -236,6 +236,9 @@ func (h *history) checkStops(d lifecycle.Decision) {
 		if s.Grace < least && !s.PreStop {
 			h.t.Fatalf("gives %s only %s to end", s.ID.Container, s.Grace)
 		}
+		if isEphemeral(s.ID.Container) && !d.Ending {
+			h.t.Fatalf("stops %s before the pod ends", s.ID.Container)
+		}
 	}
 	for i, c := range h.pod.Spec.InitContainers {
 		if c.RestartPolicy == nil || !d.Ending || !slices.ContainsFunc(d.Stop, func(s lifecycle.Stop) bool { return s.ID.Container == c.Name && !s.PreStop }) {

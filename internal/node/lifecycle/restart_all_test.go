@@ -75,6 +75,18 @@ func TestRestartAllContainers(t *testing.T) {
 			newWorld(never, "a").sidecar("s").with("s", rule(restartAll, 88)).exited("a", 0, 0, at(9)).exited("s", 0, 88, at(10)), 12,
 			[]string{"Succeeded"},
 		},
+		"ephemeral containers run on": {
+			pod().ephemeral("e", "").runs("e", 0, at(3)).exited("a", 0, 88, at(10)).stopping("s", at(12)).stopping("b", at(12)), 10,
+			join(waiting("i"), []string{sidecar}, waiting("a"), []string{"b runs, started true, ready true", "e runs, started false, ready false", "Running"}),
+		},
+		"those that have ended are not started again": {
+			once().ephemeral("e", "").exited("e", 0, 1, at(5)), 12,
+			join([]string{"start i as 1"}, waiting("s"), waiting("a"), waiting("b"), []string{"Running"}),
+		},
+		"new ones start when all have stopped": {
+			once().ephemeral("e", ""), 12,
+			join([]string{"start e as 0", "start i as 1"}, waiting("s"), waiting("a"), waiting("b"), []string{"Running"}),
+		},
 		"a deleted pod restarts nothing": {
 			once().deleted(at(12), 30), 12, []string{"Failed"},
 		},
