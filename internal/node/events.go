@@ -78,7 +78,7 @@ func (e podEvents) recordProbe(api *corev1.Pod, kind probe.Kind, o prober.Outcom
 	case o.Result == probe.Failure:
 		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe failed: %s", kind, o.Message)
 	case o.Result == probe.Unknown:
-		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe errored and resulted in unknown state: %s", kind, o.Message)
+		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe could not be run: %s", kind, o.Message)
 	case o.Warning != "":
 		e.Eventf(api, corev1.EventTypeWarning, "ProbeWarning", "%s probe warning: %s", kind, o.Warning)
 	}

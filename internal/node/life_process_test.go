@@ -50,7 +50,7 @@ func TestHooksAndProbesInRealProcesses(t *testing.T) {
 	if got := statusOf(ready, "main").StopSignal; got == nil || *got != corev1.SIGUSR1 {
 		t.Errorf("its status has the stop signal %v", got)
 	}
-	h.untilEvent(`Warning Unhealthy Liveness probe errored and resulted in unknown state: cannot run "no-such-program": there is no such program in the container`)
+	h.untilEvent(`Warning Unhealthy Liveness probe could not be run: cannot run "no-such-program": there is no such program in the container`)
 	if err := h.client.Pods().Delete(t.Context(), ready, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -80,6 +80,20 @@ var onTheNode = []fault{
 		tests: "./internal/node/lifecycle",
 	},
 	{
+		wrong: "Ephemeral containers are killed when all containers restart.",
+		file:  "internal/node/lifecycle/restart_all.go",
+		old:   "c.Last == nil || c.role == ephemeral || restart.IsZero()",
+		new:   "c.Last == nil || restart.IsZero()",
+		tests: "./internal/node/lifecycle",
+	},
+	{
+		wrong: "An ephemeral container makes its pod unready.",
+		file:  "internal/node/lifecycle/conditions.go",
+		old:   "(c.role == main || c.role == sidecar) && !c.ready()",
+		new:   "c.role != initial && !c.ready()",
+		tests: "./internal/node/lifecycle",
+	},
+	{
 		wrong: "A liveness probe runs while its container has not started.",
 		file:  "internal/node/probe/attempt.go",
 		old:   "a.Started() == (t.kind != Startup)",

@@ -108,9 +108,9 @@ func (p *plan) closedGates() (closed []string) {
 	for _, gate := range p.Pod.Spec.ReadinessGates {
 		switch c := find(p.Pod.Status.Conditions, gate.ConditionType); {
 		case c == nil:
-			closed = append(closed, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", gate.ConditionType))
+			closed = append(closed, fmt.Sprintf("readiness gate %q is closed: the pod has no such condition", gate.ConditionType))
 		case c.Status != corev1.ConditionTrue:
-			closed = append(closed, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %s", gate.ConditionType, c.Status))
+			closed = append(closed, fmt.Sprintf("readiness gate %q is closed: the condition is %s", gate.ConditionType, c.Status))
 		}
 	}
 	return closed

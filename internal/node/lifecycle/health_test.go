@@ -211,11 +211,11 @@ func TestReadinessGates(t *testing.T) {
 		want       string
 	}{
 		"a condition that is missing keeps the pod from being ready": {
-			nil, `False: corresponding condition of pod readiness gate "example.com/open" does not exist.`,
+			nil, `False: readiness gate "example.com/open" is closed: the pod has no such condition`,
 		},
 		"and so does one that is false": {
 			[]corev1.PodCondition{{Type: "example.com/open", Status: corev1.ConditionFalse}},
-			`False: the status of pod readiness gate "example.com/open" is not "True", but False`,
+			`False: readiness gate "example.com/open" is closed: the condition is False`,
 		},
 		"one that is true does not": {
 			[]corev1.PodCondition{{Type: "example.com/open", Status: corev1.ConditionTrue}}, "True: ",

@@ -99,7 +99,7 @@ func (p *plan) restartingCondition() corev1.PodCondition {
 	case p.Status.Phase == corev1.PodFailed:
 		return p.condition(corev1.AllContainersRestarting, false, "PodFailed", "")
 	case slices.ContainsFunc(p.containers, func(c container) bool { return c.outdated && !p.starts(c) }):
-		return p.condition(corev1.AllContainersRestarting, true, "RestartAllContainersStarted", "container exited with restart policy rule")
+		return p.condition(corev1.AllContainersRestarting, true, "RestartAllContainersStarted", "a container has exited in a way that restarts all containers")
 	}
 	return p.condition(corev1.AllContainersRestarting, false, "", "")
 }

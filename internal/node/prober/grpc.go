@@ -27,19 +27,19 @@ func (p *Prober) grpcCheck(ctx context.Context, g *corev1.GRPCAction, timeout ti
 		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) { return p.dial.dial(ctx, "tcp", address) }),
 	)
 	if err != nil {
-		return failed("error: failed to connect service at %q: %v", address, err)
+		return failed("the gRPC server at %s: %v", address, err)
 	}
 	defer conn.Close()
 	answer, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: ptr.Deref(g.Service, "")})
 	switch code := status.Code(err); {
 	case code == codes.Unimplemented:
-		return failed("error: this server does not implement the grpc health protocol (grpc.health.v1.Health): %s", status.Convert(err).Message())
+		return failed("the gRPC server cannot be asked for its health: %s", status.Convert(err).Message())
 	case code == codes.DeadlineExceeded:
-		return failed("timeout: health rpc did not complete within %s", timeout)
+		return failed("the gRPC server has not answered within %s", timeout)
 	case err != nil:
-		return failed("error: health rpc probe failed: %v", err)
+		return failed("the gRPC health check failed: %v", err)
 	case answer.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
-		return failed("service unhealthy (responded with %q)", answer.GetStatus())
+		return failed("the gRPC server says %s", answer.GetStatus())
 	}
 	return Outcome{Result: probe.Success}
 }

@@ -35,7 +35,7 @@ func (p *Prober) client() *http.Client {
 		case r.URL.Hostname() != via[0].URL.Hostname():
 			return http.ErrUseLastResponse
 		case len(via) >= maxRedirects:
-			return fmt.Errorf("stopped after %d redirects", maxRedirects)
+			return fmt.Errorf("there are more than %d redirects", maxRedirects)
 		}
 		return nil
 	}}
@@ -59,7 +59,7 @@ func (p *Prober) httpGet(ctx context.Context, c Container, g *corev1.HTTPGetActi
 	case status < http.StatusOK || status >= http.StatusBadRequest:
 		return failed("HTTP probe failed with statuscode: %d", status), nil
 	case status >= http.StatusMultipleChoices:
-		return Outcome{Result: probe.Success, Warning: fmt.Sprintf("Probe terminated redirects, Response body: %s", body)}, nil
+		return Outcome{Result: probe.Success, Warning: fmt.Sprintf("the redirect with status %d was not followed: %s", status, body)}, nil
 	}
 	return Outcome{Result: probe.Success}, nil
 }

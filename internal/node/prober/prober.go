@@ -108,7 +108,7 @@ func (p *Prober) command(ctx context.Context, c Container, command []string, tim
 	code, output, err := p.run(ctx, c, command)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return failed("command timed out: %q timed out after %s", command, timeout), nil
+		return failed("command %q has not ended within %s", command, timeout), nil
 	case err != nil:
 		return Outcome{}, err
 	case code != 0:

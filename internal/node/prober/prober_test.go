@@ -90,9 +90,9 @@ func TestHTTPStatuses(t *testing.T) {
 		"/400":   {Result: probe.Failure, Message: "HTTP probe failed with statuscode: 400"},
 		"/503":   {Result: probe.Failure, Message: "HTTP probe failed with statuscode: 503"},
 		"/local": {Result: probe.Success},
-		"/away":  {Result: probe.Success, Warning: "Probe terminated redirects, Response body: over there"},
+		"/away":  {Result: probe.Success, Warning: "the redirect with status 302 was not followed: over there"},
 		"/circle": {Result: probe.Failure,
-			Message: `Get "/circle": stopped after 10 redirects`},
+			Message: `Get "/circle": there are more than 10 redirects`},
 	} {
 		got := ask(p, corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: port}})
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -198,11 +198,11 @@ func TestGRPC(t *testing.T) {
 		message string
 	}{
 		"serving":     {on(listener, ""), probe.Success, ""},
-		"not serving": {on(listener, "ill"), probe.Failure, `service unhealthy (responded with "NOT_SERVING")`},
+		"not serving": {on(listener, "ill"), probe.Failure, "the gRPC server says NOT_SERVING"},
 		"no service of that name": {on(listener, "none"), probe.Failure,
-			"error: health rpc probe failed: rpc error: code = NotFound desc = unknown service"},
+			"the gRPC health check failed: rpc error: code = NotFound desc = unknown service"},
 		"no health protocol": {on(bare, ""), probe.Failure,
-			"error: this server does not implement the grpc health protocol (grpc.health.v1.Health): unknown service grpc.health.v1.Health"},
+			"the gRPC server cannot be asked for its health: unknown service grpc.health.v1.Health"},
 	} {
 		if got := ask(p, tc.handler); got.Result != tc.result || got.Message != tc.message {
 			t.Errorf("%s: %+v", what, got)
@@ -246,7 +246,7 @@ func TestCommands(t *testing.T) {
 		"shout":             {prober.Outcome{Result: probe.Failure, Message: string(make([]byte, 10<<10))}, 1},
 		"break":             {prober.Outcome{Result: probe.Unknown, Message: "broken"}, 3},
 		"hang": {prober.Outcome{Result: probe.Failure,
-			Message: fmt.Sprintf(`command timed out: ["hang"] timed out after %s`, await.Limit)}, 1},
+			Message: fmt.Sprintf(`command ["hang"] has not ended within %s`, await.Limit)}, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runs = 0
