@@ -90,7 +90,7 @@ func roleOfInit(c *corev1.Container) role {
 }
 
 // start starts the containers that may run now: init containers one after the other, then the main ones all together, and
-// ephemeral ones at any time.
+// ephemeral ones at any time, except while all the others are stopped to restart.
 func (p *plan) start() {
 	if limit, ok := p.activeDeadline(); ok {
 		p.requeueAt(limit)

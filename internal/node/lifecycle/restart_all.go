@@ -11,7 +11,7 @@ import (
 
 // A container can have a rule that restarts all containers of its pod. Then those that run are killed, and the pod begins
 // again with its first init container. What an attempt that began before has come to does not count any more. Ephemeral
-// containers are left alone, as they never restart.
+// containers never restart, so they are left alone, as by a kubelet.
 
 // restartingAll is a kubelet's waiting reason for these containers.
 const restartingAll = "RestartingAllContainers"
