@@ -45,6 +45,13 @@ var onTheNode = []fault{
 		tests: "./internal/node/process -run ^TestAContainerSharesTheProcessIDsOfAnother$",
 	},
 	{
+		wrong: "A process that forks and ends at once outlives the container that shared the process ids of another.",
+		file:  "internal/node/process/sandbox/podpids.go",
+		old:   "missed = missed || dead[pid]",
+		new:   "missed = missed && !dead[pid]",
+		tests: "./internal/node/process -run ^TestAProcessThatIsAlwaysAnotherOneEndsBesideTheTarget$",
+	},
+	{
 		wrong: "A pod has succeeded although one of its containers failed.",
 		file:  "internal/node/lifecycle/report.go",
 		old:   "if c.role == main && (c.Last == nil || c.Last.ExitCode != 0) {",

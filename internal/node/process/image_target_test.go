@@ -1,9 +1,12 @@
 package process_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
 )
@@ -49,6 +52,34 @@ func testSharedProcessIDs(t *testing.T, m *machine) {
 	}
 	if s := m.wait(c.ID); s.ExitCode != 137 || m.output(c) != "sent\n" {
 		t.Errorf("the container beside it ended with %+v: %q", s, m.output(c))
+	}
+}
+
+// Each process forks and ends at once, and process 1 of the target is the next one's parent.
+func TestAProcessThatIsAlwaysAnotherOneEndsBesideTheTarget(t *testing.T) {
+	m := start(t, func(c *process.Config) { c.NoCgroups = true })
+	if !m.Info().CanRunImages || !m.Info().CanSharePIDsOf {
+		t.Skip("images cannot be run here: " + m.Info().WhyNoImages)
+	}
+	target := m.imageContainer(imageTree(t), "sh", "-c", "while :; do sleep 0.05; done")
+	m.start(target)
+	dir := t.TempDir()
+	steps := filepath.Join(dir, "steps")
+	for attempt := range int32(20) {
+		c := m.beside(target, "hop() { echo >> /dir/steps; hop & }; (hop &); until [ -e /dir/steps ]; do :; done")
+		c.Attempt, c.Mounts = attempt, []runtime.Mount{{HostPath: dir, ContainerPath: "/dir"}}
+		m.run(c)
+		before, err := os.Stat(steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.run(m.container("true")) // takes longer than a step
+		if after, err := os.Stat(steps); err != nil || after.Size() != before.Size() {
+			t.Fatalf("it went from step %d to %v (%v) when its container had ended", before.Size(), after, err)
+		}
+		if err := os.Remove(steps); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
