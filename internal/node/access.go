@@ -2,7 +2,9 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 
@@ -31,9 +33,20 @@ func (n *Node) Attempt(pod *corev1.Pod, container string) (runtime.ID, error) {
 	}
 }
 
-// Exec is that of the runtime.
+// Exec is that of the runtime, but as in a shell a command that cannot be started prints why and has an exit code.
 func (n *Node) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
-	return n.Runtime.Exec(ctx, id, command, streams)
+	code, err := n.Runtime.Exec(ctx, id, command, streams)
+	var fault *runtime.CommandError
+	if !errors.As(err, &fault) {
+		return code, err
+	}
+	for _, to := range []io.Writer{streams.Stderr, streams.Stdout} {
+		if to != nil {
+			_, err = fmt.Fprintln(to, fault.Reason)
+			return fault.Code, err
+		}
+	}
+	return fault.Code, nil
 }
 
 // Attach is that of the runtime.

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/env"
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/podlogs"
+	"github.com/stint-dev/stint/internal/node/prober"
 	"github.com/stint-dev/stint/internal/node/resourcemetrics"
 	"github.com/stint-dev/stint/internal/node/volumes"
 )
@@ -42,6 +45,7 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	w := &podWorkers{
 		queue: workqueue.NewTyped[types.UID](), node: n.Name(), address: ip, client: n.Client.Pods(), runtime: n.Runtime,
 		pods: n.pods, configUsers: n.configUsers, dirs: n.dirs, logs: n.Logs, logRetention: n.logRetention, events: podEvents{n.Recorder},
+		prober: prober.New(n.Runtime.Exec, ip, strings.TrimPrefix(n.Version, "v")), began: now(),
 	}
 	n.workers = w
 	n.alarm = alarm.New(func(uid types.UID) { w.wake(uid) }, clock.RealClock{})

@@ -18,6 +18,7 @@ import (
 // podDirs manages the folders of pods. They stay until the pod has terminated:
 //
 //	pods/<uid>/volumes/<name>
+//	pods/<uid>/hosts                          what processes find as /etc/hosts, if the pod has a subdomain or hostAliases
 //	pods/<uid>/termination/<container>.<n>    the termination message of attempt n
 type podDirs struct {
 	dir      string
@@ -36,6 +37,8 @@ func newPodDirs(dataDir string, rt runtime.Runtime, leaveWithin time.Duration) *
 func (d *podDirs) of(uid types.UID) string { return filepath.Join(d.dir, string(uid)) }
 
 func (d *podDirs) volumes(uid types.UID) string { return filepath.Join(d.of(uid), "volumes") }
+
+func (d *podDirs) hosts(uid types.UID) string { return filepath.Join(d.of(uid), "hosts") }
 
 func (d *podDirs) terminationMessage(id runtime.ID) string {
 	return filepath.Join(d.of(id.PodUID), "termination", fmt.Sprintf("%s.%d", id.Container, id.Attempt))

@@ -47,8 +47,9 @@ type Start struct {
 	Target *runtime.ID
 	// Since is when this start was first tried; see images.Request.
 	Since time.Time
-	// VolumesDir is the folder of the pod's volumes. The other two are files of this attempt.
-	VolumesDir, LogPath, TerminationMessageFile string
+	// VolumesDir is the folder of the pod's volumes, HostsFile the pod's file for /etc/hosts. The other two are files of
+	// this attempt.
+	VolumesDir, HostsFile, LogPath, TerminationMessageFile string
 	// Warn records an event about a problem that does not prevent the start.
 	Warn func(reason, message string)
 }
@@ -61,7 +62,10 @@ const (
 
 // Make returns the container, or else an error and its waiting reason. The error may be an *images.Waiting.
 func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason string, err error) {
-	vars, err := m.Env.Resolve(ctx, s.Pod, s.Spec)
+	if err := checkHostname(s.Pod); err != nil {
+		return c, ReasonConfigError, err
+	}
+	vars, err := m.Env.Resolve(ctx, env.Pod{Pod: s.Pod, VolumesDir: s.VolumesDir}, s.Spec)
 	if err != nil {
 		return c, ReasonConfigError, err
 	}
@@ -78,6 +82,9 @@ func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason 
 		return c, ReasonConfigError, err
 	}
 	c.Mounts, err = m.Volumes.Mounts(ctx, m.volumesOf(s.Pod, s.VolumesDir), s.Spec, vars.Lookup)
+	if err == nil && c.Root == nil {
+		err = m.mountHosts(&c, s)
+	}
 	return c, ReasonCreating, err
 }
 
@@ -95,6 +102,7 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		MemoryLimitBytes:       s.Spec.Resources.Limits.Memory().Value(),
 		CPUMilliRequest:        s.Spec.Resources.Requests.Cpu().MilliValue(),
 		NoNewPrivileges:        noNewPrivileges(s.Spec),
+		StopSignal:             stopSignal(s.Spec),
 		Stdin:                  s.Spec.Stdin,
 		StdinOnce:              s.Spec.StdinOnce,
 		TTY:                    s.Spec.TTY,
@@ -103,6 +111,15 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		c.Hostname = hostname(s.Pod)
 	}
 	return c
+}
+
+// stopSignal returns the signal that the container's spec names; 0 if it names none.
+func stopSignal(c *corev1.Container) int32 {
+	if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
+		return 0
+	}
+	n, _ := runtime.SignalNumber(string(*c.Lifecycle.StopSignal))
+	return n
 }
 
 // processContainer sets the user, command and environment of a container that runs a program of this machine.

@@ -69,8 +69,14 @@ func (r Resolver) As(account *user.User) Resolver {
 	return r
 }
 
+// Pod is a pod and the folder that holds its volumes.
+type Pod struct {
+	*corev1.Pod
+	VolumesDir string
+}
+
 // Resolve resolves the container's environment, reading the objects that it refers to. An error names what is missing.
-func (r Resolver) Resolve(ctx context.Context, pod *corev1.Pod, c *corev1.Container) (*Vars, error) {
+func (r Resolver) Resolve(ctx context.Context, pod Pod, c *corev1.Container) (*Vars, error) {
 	v := &Vars{values: map[string]string{}}
 	for i := range c.EnvFrom {
 		if err := r.addAll(ctx, v, pod, &c.EnvFrom[i]); err != nil {
@@ -139,7 +145,7 @@ func (v *Vars) set(name, value string) {
 	v.values[name] = value
 }
 
-func (r Resolver) addAll(ctx context.Context, v *Vars, pod *corev1.Pod, from *corev1.EnvFromSource) error {
+func (r Resolver) addAll(ctx context.Context, v *Vars, pod Pod, from *corev1.EnvFromSource) error {
 	values := map[string]string{}
 	switch {
 	case from.ConfigMapRef != nil:
