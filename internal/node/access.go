@@ -2,9 +2,11 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
-	"strconv"
+	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,9 +33,20 @@ func (n *Node) Attempt(pod *corev1.Pod, container string) (runtime.ID, error) {
 	}
 }
 
-// Exec is that of the runtime.
+// Exec is that of the runtime, but as in a shell a command that cannot be started prints why and has an exit code.
 func (n *Node) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
-	return n.Runtime.Exec(ctx, id, command, streams)
+	code, err := n.Runtime.Exec(ctx, id, command, streams)
+	var fault *runtime.CommandError
+	if !errors.As(err, &fault) {
+		return code, err
+	}
+	for _, to := range []io.Writer{streams.Stderr, streams.Stdout} {
+		if to != nil {
+			_, err = fmt.Fprintln(to, fault.Reason)
+			return fault.Code, err
+		}
+	}
+	return fault.Code, nil
 }
 
 // Attach is that of the runtime.
@@ -41,20 +54,26 @@ func (n *Node) Attach(ctx context.Context, id runtime.ID, streams runtime.Stream
 	return n.Runtime.Attach(ctx, id, streams)
 }
 
-// Dial connects to a TCP port of a pod's loopback address. Pods without a network of their own share that of this machine.
+// Dial connects to a TCP port of a pod's loopback addresses. Pods without a network of their own share that of this machine.
 func (n *Node) Dial(ctx context.Context, pod *corev1.Pod, port int32) (net.Conn, error) {
 	if !n.Taken(pod) {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("pod %q is not on this node", pod.Name))
 	}
+	dial := onMachine
 	if n.networks.has(pod) {
-		return n.Runtime.Dial(ctx, pod.UID, uint16(port))
+		dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+			return n.Runtime.Dial(ctx, pod.UID, to)
+		}
 	}
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	conn, err := dial(ctx, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)))
 	if err != nil {
-		if six, failed := dialer.DialContext(ctx, "tcp", net.JoinHostPort("::1", strconv.Itoa(int(port)))); failed == nil {
+		if six, failed := dial(ctx, netip.AddrPortFrom(netip.IPv6Loopback(), uint16(port))); failed == nil {
 			return six, nil
 		}
 	}
 	return conn, err
+}
+
+func onMachine(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", to.String())
 }

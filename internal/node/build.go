@@ -1,6 +1,11 @@
 package node
 
 import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/env"
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/podlogs"
+	"github.com/stint-dev/stint/internal/node/prober"
 	"github.com/stint-dev/stint/internal/node/resourcemetrics"
 	"github.com/stint-dev/stint/internal/node/volumes"
 )
@@ -43,7 +49,8 @@ func (n *Node) build() {
 func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	w := &podWorkers{
 		queue: workqueue.NewTyped[types.UID](), node: n.Name(), address: ip, client: n.Client.Pods(), runtime: n.Runtime,
-		pods: n.pods, configUsers: n.configUsers, dirs: n.dirs, logs: n.Logs, logRetention: n.logRetention, events: podEvents{n.Recorder}, networks: n.networks,
+		pods: n.pods, configUsers: n.configUsers, dirs: n.dirs, logs: n.Logs, logRetention: n.logRetention, events: podEvents{n.Recorder},
+		networks: n.networks, prober: prober.New(n.Runtime.Exec, n.dialer(ip), strings.TrimPrefix(n.Version, "v")), began: now(),
 	}
 	n.workers = w
 	n.alarm = alarm.New(func(uid types.UID) { w.wake(uid) }, clock.RealClock{})
@@ -61,6 +68,13 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 		Volumes:  volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: n.Volumes},
 	})
 	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
+}
+
+// dialer reaches the pods of this node.
+func (n *Node) dialer(machine string) prober.Dialer {
+	return prober.Dialer{Machine: machine, Networks: n.networks.pods, Reach: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+		return n.Runtime.Dial(ctx, "", to)
+	}}
 }
 
 // buildRegistration makes the parts that keep the Node, its disks and its images up to date.

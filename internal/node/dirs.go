@@ -18,6 +18,8 @@ import (
 // podDirs manages the folders of pods. They stay until the pod has terminated:
 //
 //	pods/<uid>/volumes/<name>
+//	pods/<uid>/hosts                          what processes find as /etc/hosts, if it is not the machine's
+//	pods/<uid>/resolv.conf                    the same for /etc/resolv.conf
 //	pods/<uid>/termination/<container>.<n>    the termination message of attempt n
 type podDirs struct {
 	dir      string

@@ -8,7 +8,8 @@
 //	runtime ── exits ───┼──▶ queue ──▶ sync(pod) ─┼── status ───────▶ API server
 //	alarm ── timers ────┘    of UIDs   decide     └── requeue at ───▶ alarm
 //
-// A pod has one entry in memory and no goroutine of its own. Only one worker at a time syncs it.
+// A pod has one entry in memory and no goroutine of its own. Only one worker at a time syncs it. A probe or a hook has a
+// goroutine while it runs; when a probe is due is part of when its pod is synced.
 //
 // Node connects the parts, and observes changes from the API server and the runtime. Each part has one task:
 //
@@ -18,6 +19,7 @@
 //	podDirs                 the folders of pods
 //	podlogs.Store           their logs
 //	podlogs.Retention       which logs are kept after their pods are deleted
+//	prober.Prober           runs probes and hooks
 //	containers.Maker        translates containers for the runtime
 //	disk, imageGC           the free space of the file systems, and the images that can be removed for it
 //	localStorageEviction    evicts pods that exceed their limits of disk space

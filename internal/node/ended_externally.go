@@ -22,7 +22,7 @@ func (w *podWorkers) handleFinal(ctx context.Context, p *pod, api *corev1.Pod) (
 		return w.status.reportNow(ctx, p, api, addContainerEnds(d.Status, p.containers))
 	}
 	w.events.recordEvents(p, api, d.Events)
-	w.alarm.Set(p.uid, w.stop(ctx, p, d.Stop))
+	w.alarm.Set(p.uid, earlier(d.RequeueAt, w.stop(ctx, p, api, d.Stop)))
 	return false
 }
 

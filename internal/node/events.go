@@ -13,6 +13,8 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/probe"
+	"github.com/stint-dev/stint/internal/node/prober"
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -67,6 +69,18 @@ func (e podEvents) recordStarted(p *pod, api *corev1.Pod) {
 		if p.firstTime(lifecycle.EventKey{Reason: "Started", Container: h.Last.Container, Attempt: h.Last.Attempt}) {
 			e.Eventf(api, corev1.EventTypeNormal, "Started", "Started container %s", h.Last.Container)
 		}
+	}
+}
+
+// recordProbe records why a probe has failed, or what it warns of.
+func (e podEvents) recordProbe(api *corev1.Pod, kind probe.Kind, o prober.Outcome) {
+	switch {
+	case o.Result == probe.Failure:
+		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe failed: %s", kind, o.Message)
+	case o.Result == probe.Unknown:
+		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe could not be run: %s", kind, o.Message)
+	case o.Warning != "":
+		e.Eventf(api, corev1.EventTypeWarning, "ProbeWarning", "%s probe warning: %s", kind, o.Warning)
 	}
 }
 

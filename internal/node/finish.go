@@ -46,7 +46,7 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 // stopRemaining stops the containers that run. Api is nil if the pod was deleted while no node ran.
 func (w *podWorkers) stopRemaining(ctx context.Context, p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
-		if !h.StopBy.IsZero() {
+		if !h.StopBy.IsZero() && h.PreStop == lifecycle.HookIdle {
 			continue
 		}
 		if err := w.runtime.Stop(ctx, h.Last.ID, finishGracePeriod); err != nil {
@@ -54,7 +54,7 @@ func (w *podWorkers) stopRemaining(ctx context.Context, p *pod, api *corev1.Pod)
 			w.alarm.Set(p.uid, now().Add(retryAfter))
 			continue
 		}
-		p.setStopBy(h.Last.Container, now().Add(finishGracePeriod))
+		p.told(lifecycle.Stop{ID: h.Last.ID, Grace: finishGracePeriod})
 		if api != nil {
 			w.events.recordEvents(p, api, []lifecycle.Event{lifecycle.Killing(h.Last.Container, h.Last.Attempt)})
 		}

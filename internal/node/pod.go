@@ -34,6 +34,8 @@ type pod struct {
 	eviction *lifecycle.Eviction
 	// runtimeStatuses are statuses from the runtime that no worker has processed.
 	runtimeStatuses []runtime.Status
+	// outcomes are those of probes and hooks that no worker has processed.
+	outcomes []outcome
 	// exitWaiters are closed when the attempt has exited.
 	exitWaiters map[runtime.ID]chan struct{}
 
@@ -44,10 +46,14 @@ type pod struct {
 	// wantedSince is when the pending start of a container was first tried.
 	wantedSince map[string]time.Time
 	refusal     *lifecycle.Refusal
-	startTime   time.Time
 	// address is that of the pod's network, not valid if it uses the machine's. It is decided with the first start.
 	address        netip.Addr
 	addressDecided bool
+	// alive: containers of the pod have probes or hooks.
+	alive bool
+	// restartAll is when all containers were last to restart.
+	restartAll time.Time
+	startTime  time.Time
 	// waitingSince is when the pod began to wait for resources.
 	waitingSince time.Time
 	// taintedSince is when a NoExecute taint that evicts the pod, now or later, was first seen.
@@ -115,7 +121,7 @@ func (p *pod) addAttempt(s runtime.Status) (outdated []runtime.ID) {
 	defer p.mu.Unlock()
 	h := p.containers[s.Container]
 	before := h.Previous
-	h.Add(s)
+	h.Add(s, p.restartAll)
 	p.containers[s.Container] = h
 	if before != nil && h.Previous != nil && h.Previous.Attempt > before.Attempt {
 		outdated = append(outdated, before.ID)
@@ -155,13 +161,18 @@ func (p *pod) runningIDs() []runtime.ID {
 	return ids
 }
 
-// setStopBy stores when a container that was told to stop will have been killed.
-func (p *pod) setStopBy(container string, by time.Time) {
+// change changes what is known of a container.
+func (p *pod) change(container string, change func(*lifecycle.History)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.containers[container]
-	h.StopBy = by
+	change(&h)
 	p.containers[container] = h
+}
+
+// told stores that a decision to stop a container was carried out.
+func (p *pod) told(s lifecycle.Stop) {
+	p.change(s.ID.Container, func(h *lifecycle.History) { h.Told(s, now()) })
 }
 
 // current returns the newest version, and whether the pod is gone from the API server.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,8 @@ type scripted struct {
 	graces map[types.UID]time.Duration
 	// roots are the bytes that containers have written, by their names.
 	roots map[string]int64
+	// exec runs the commands of probes and hooks; nil is none.
+	exec func(ctx context.Context, id runtime.ID, command string) (int32, error)
 	// twice are attempts that were started while another one of their container ran.
 	twice []runtime.ID
 }
@@ -50,7 +53,7 @@ func newScripted() *scripted {
 	return &scripted{
 		info: runtime.Info{
 			Name: "process", Version: "test", Isolation: "none at all", CanMount: true, CanSetHostname: true, CanSetUser: true,
-			CanMeasure: true,
+			CanMeasure: true, CanExec: true,
 		},
 		events:   make(chan runtime.Status, 10_000),
 		attempts: map[runtime.ID]*runtime.Status{},
@@ -172,7 +175,7 @@ func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
 
 func (r *scripted) RemoveVolume(context.Context, string) error { return nil }
 
-func (r *scripted) Dial(context.Context, types.UID, uint16) (net.Conn, error) {
+func (r *scripted) Dial(context.Context, types.UID, netip.AddrPort) (net.Conn, error) {
 	return nil, errors.ErrUnsupported
 }
 
@@ -202,8 +205,15 @@ func (r *scripted) Measure(_ context.Context, ids []runtime.ID, dirs []string) (
 	return usage, nil
 }
 
-func (r *scripted) Exec(context.Context, runtime.ID, runtime.Command, runtime.Streams) (int32, error) {
-	return 0, errors.New("a scripted container runs no commands")
+// Exec runs a command as the test says.
+func (r *scripted) Exec(ctx context.Context, id runtime.ID, command runtime.Command, _ runtime.Streams) (int32, error) {
+	r.mu.Lock()
+	exec := r.exec
+	r.mu.Unlock()
+	if exec == nil {
+		return 0, errors.New("a scripted container runs no commands")
+	}
+	return exec(ctx, id, strings.Join(command.Args, " "))
 }
 
 func (r *scripted) Attach(context.Context, runtime.ID, runtime.Streams) error {

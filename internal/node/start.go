@@ -50,6 +50,9 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 	}
 	w.events.recordReadOnly(p, api, status)
 	p.addRuntimeStatus(status)
+	if status.State == runtime.Running {
+		w.postStart(ctx, p, c.ID, s.Container)
+	}
 }
 
 func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) containers.Start {
@@ -61,6 +64,7 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 		Target:                 s.Target,
 		Since:                  p.firstWanted(name),
 		Network:                p.network(),
+		Dir:                    w.dirs.of(p.uid),
 		VolumesDir:             w.dirs.volumes(p.uid),
 		LogPath:                w.logs.Path(api, name, s.Attempt),
 		TerminationMessageFile: w.dirs.terminationMessage(runtime.ID{PodUID: p.uid, Container: name, Attempt: s.Attempt}),

@@ -23,6 +23,7 @@ func (w *podWorkers) sync(ctx context.Context, p *pod) {
 func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.processRuntimeStatuses(ctx, p)
 	api, gone := p.current()
+	w.processOutcomes(p, api)
 	if gone {
 		w.finish(ctx, p, api, true)
 		return false
@@ -33,6 +34,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.observeFirst(p, api)
 	w.refresh(ctx, p, api)
 	t := now()
+	w.followProbes(p, api, t)
 	admitted := w.scheduler.admit(api, !p.startTime.IsZero())
 	if admitted {
 		p.setStartTime(t)
@@ -50,11 +52,14 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		StartFailures: p.startFailures,
 		Refusal:       p.refusal,
 		Eviction:      p.evicted(),
+		RestartAll:    p.restartAll,
 		Host:          w.host(p, api),
 	})
 	w.events.recordEvents(p, api, d.Events)
-	d.RequeueAt = earlier(d.RequeueAt, w.stop(ctx, p, d.Stop))
+	p.restartAll = d.RestartAll
+	d.RequeueAt = earlier(d.RequeueAt, w.stop(ctx, p, api, d.Stop))
 	if !d.Ended {
+		d.RequeueAt = earlier(d.RequeueAt, w.runProbes(ctx, p, api, d.Ending, t))
 		d.RequeueAt = earlier(d.RequeueAt, w.evict(ctx, p, api, t))
 	}
 	if len(d.Start) > 0 && mustReportFirst(p, api) {
@@ -111,7 +116,7 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 		p.eviction = e
 	}
 	p.mu.Unlock()
-	p.restored = true
+	p.restored, p.alive = true, hasProbesOrHooks(&api.Spec)
 	p.startTime = firstStart(p, api)
 	if err := w.containers.Check(api); err != nil {
 		p.refusal = &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}
@@ -170,16 +175,21 @@ func (w *podWorkers) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 	}
 }
 
-// stop stops containers. It returns when to try again if one could not be stopped; zero if all could.
-func (w *podWorkers) stop(ctx context.Context, p *pod, stops []lifecycle.Stop) (retry time.Time) {
+// stop stops containers, or runs the hooks before that. It returns when to try again if one could not be stopped; zero if
+// all could.
+func (w *podWorkers) stop(ctx context.Context, p *pod, api *corev1.Pod, stops []lifecycle.Stop) (retry time.Time) {
 	for _, s := range stops {
-		by := now().Add(s.Grace)
+		if s.PreStop {
+			w.preStop(ctx, p, api, s.ID)
+			p.told(s)
+			continue
+		}
 		if err := w.runtime.Stop(ctx, s.ID, s.Grace); err != nil {
 			warn(ctx, "stop container", err, "pod", p.uid, "container", s.ID.Container)
 			retry = now().Add(retryAfter)
 			continue
 		}
-		p.setStopBy(s.ID.Container, by)
+		p.told(s)
 	}
 	return retry
 }

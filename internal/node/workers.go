@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/containers"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/podlogs"
+	"github.com/stint-dev/stint/internal/node/prober"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -37,6 +39,11 @@ type podWorkers struct {
 	status       *statusManager
 	events       podEvents
 	networks     *podNetworks
+	prober       *prober.Prober
+	// began is when this node did. Containers that started before are those of an earlier run.
+	began time.Time
+	// background are the probes and hooks that run.
+	background sync.WaitGroup
 }
 
 // wake requeues pods.
@@ -55,6 +62,7 @@ func (w *podWorkers) run(ctx context.Context, workers int) {
 	<-ctx.Done()
 	w.queue.ShutDown()
 	all.Wait()
+	w.background.Wait()
 }
 
 func (w *podWorkers) work(ctx context.Context) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,9 @@ func TestMain(m *testing.M) {
 		case "meet":
 			meet(os.Args[2:])
 			return
+		case "answer":
+			answerProbes(os.Args[2], os.Args[3])
+			return
 		case "greet":
 			greetAll(os.Args[2], os.Args[3])
 			return
@@ -61,6 +65,9 @@ func start(t *testing.T, o server.Options) (*server.Server, func()) {
 
 func tryToStart(t *testing.T, o server.Options) (*server.Server, func(), error) {
 	t.Helper()
+	if o.Node {
+		t.Cleanup(func() { endContainers(t, o.DataDir) })
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := server.Start(ctx, o)
 	if err != nil {
@@ -75,6 +82,27 @@ func tryToStart(t *testing.T, o server.Options) (*server.Server, func(), error) 
 	}
 	t.Cleanup(stop)
 	return s, stop, nil
+}
+
+// endContainers ends what has outlived a server. The host process ends soon after.
+func endContainers(t *testing.T, dataDir string) {
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
+	defer cancel()
+	containers, err := process.Start(ctx, process.Config{Dir: dataDir, IdleExit: time.Second})
+	if err != nil {
+		t.Errorf("find what has outlived the server: %v", err)
+		return
+	}
+	defer containers.Close()
+	all, err := containers.List(ctx)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, s := range all {
+		if err := containers.RemovePod(ctx, s.PodUID, ""); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func job(name string, command ...string) *batchv1.Job {

@@ -28,8 +28,5 @@ func (m *Maker) Check(pod *corev1.Pod) error {
 }
 
 func (m *Maker) checkContainer(pod *corev1.Pod, c *corev1.Container) error {
-	if c.LivenessProbe != nil || c.ReadinessProbe != nil || c.StartupProbe != nil || c.Lifecycle != nil {
-		return fmt.Errorf("container %s: probes and lifecycle hooks are not supported", c.Name)
-	}
 	return m.checkUser(pod, c)
 }

@@ -36,8 +36,10 @@ func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Star
 	if c.Command, err = image.Command(vars.ExpandAll(spec.Command), vars.ExpandAll(spec.Args)); err != nil {
 		return err
 	}
-	if c.StopSignal, err = image.StopSignal(); err != nil {
-		return err
+	if c.StopSignal == 0 {
+		if c.StopSignal, err = image.StopSignal(); err != nil {
+			return err
+		}
 	}
 	c.Env = image.Environ(vars.Pairs())
 	if !slices.ContainsFunc(c.Env, func(pair string) bool { return strings.HasPrefix(pair, "HOME=") }) {
@@ -55,7 +57,7 @@ func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Star
 		return err
 	}
 	c.Root = &runtime.Root{
-		Tree: image.Tree, ImageID: image.ImageID(), Files: m.nameFiles(s),
+		Tree: image.Tree, ImageID: image.ImageID(), Files: m.files(s),
 		ReadOnly:   ptr.Deref(securityOf(spec).ReadOnlyRootFilesystem, false),
 		Privileged: isPrivileged(spec),
 		Unmasked: isPrivileged(spec) ||

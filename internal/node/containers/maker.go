@@ -52,8 +52,8 @@ type Start struct {
 	Since time.Time
 	// Network is that of the pod; nil is the machine's.
 	Network *runtime.Network
-	// VolumesDir is the folder of the pod's volumes. The other two are files of this attempt.
-	VolumesDir, LogPath, TerminationMessageFile string
+	// Dir is the folder of the pod, VolumesDir that of its volumes. The other two are files of this attempt.
+	Dir, VolumesDir, LogPath, TerminationMessageFile string
 	// Warn records an event about a problem that does not prevent the start.
 	Warn func(reason, message string)
 }
@@ -66,11 +66,14 @@ const (
 
 // Make returns the container, or else an error and its waiting reason. The error may be an *images.Waiting.
 func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason string, err error) {
-	var links []string
-	if s.Network != nil {
-		links = services.Variables(s.Pod, m.Services())
+	if err := checkHostname(s.Pod); err != nil {
+		return c, ReasonConfigError, err
 	}
-	vars, err := m.Env.Resolve(ctx, s.Pod, s.Spec, links...)
+	pod := env.Pod{Pod: s.Pod, VolumesDir: s.VolumesDir}
+	if s.Network != nil {
+		pod.Services = services.Variables(s.Pod, m.Services())
+	}
+	vars, err := m.Env.Resolve(ctx, pod, s.Spec)
 	if err != nil {
 		return c, ReasonConfigError, err
 	}
@@ -87,8 +90,8 @@ func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason 
 		return c, ReasonConfigError, err
 	}
 	c.Mounts, err = m.Volumes.Mounts(ctx, m.volumesOf(s.Pod, s.VolumesDir), s.Spec, vars.Lookup)
-	if err == nil && s.Network != nil && c.Root == nil && m.isolation.CanMount {
-		err = m.mountResolverFile(&c, s)
+	if err == nil && c.Root == nil {
+		err = m.mountFiles(&c, s)
 	}
 	return c, ReasonCreating, err
 }
@@ -107,6 +110,7 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		MemoryLimitBytes:       s.Spec.Resources.Limits.Memory().Value(),
 		CPUMilliRequest:        s.Spec.Resources.Requests.Cpu().MilliValue(),
 		NoNewPrivileges:        noNewPrivileges(s.Spec),
+		StopSignal:             stopSignal(s.Spec),
 		Stdin:                  s.Spec.Stdin,
 		StdinOnce:              s.Spec.StdinOnce,
 		TTY:                    s.Spec.TTY,
@@ -116,6 +120,15 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		c.Hostname = hostname(s.Pod)
 	}
 	return c
+}
+
+// stopSignal returns the signal that the container's spec names; 0 if it names none.
+func stopSignal(c *corev1.Container) int32 {
+	if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
+		return 0
+	}
+	n, _ := runtime.SignalNumber(string(*c.Lifecycle.StopSignal))
+	return n
 }
 
 // processContainer sets the user, command and environment of a container that runs a program of this machine.

@@ -1,57 +1,49 @@
 package containers
 
 import (
+	"cmp"
 	"fmt"
-	"os"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-)
+	"k8s.io/utils/ptr"
 
-// hostname returns spec.hostname, or else the pod's name cut to the length that a host name may have.
-func hostname(api *corev1.Pod) string {
-	if api.Spec.Hostname != "" {
-		return api.Spec.Hostname
-	}
-	if len(api.Name) <= 63 {
-		return api.Name
-	}
-	return strings.TrimRight(api.Name[:63], "-.")
-}
+	"github.com/stint-dev/stint/internal/node/services"
+)
 
 const (
-	hostsFile    = "/etc/hosts"
-	resolverFile = "/etc/resolv.conf"
+	// maxHostname is the longest host name that Kubernetes gives a pod, maxFQDN the longest that the kernel takes.
+	maxHostname = 63
+	maxFQDN     = 64
 )
 
-// nameFiles returns a container's /etc/hostname, /etc/hosts and /etc/resolv.conf. In the machine's network the last two are the
-// machine's, as for pods with hostNetwork in a cluster.
-func (m *Maker) nameFiles(s Start) map[string]string {
-	api := s.Pod
-	files := map[string]string{"/etc/hostname": hostname(api) + "\n"}
-	if s.Network != nil {
-		files[hostsFile] = hostsOf(api, s.Network.Address) + hostAliases(api.Spec.HostAliases)
-		files[resolverFile] = m.resolverConfig(api)
-		return files
+// names returns the names of a pod: spec.hostname, or else the pod's name; and the same with its domain if it has a
+// subdomain. spec.hostnameOverride stands for all of it.
+func names(api *corev1.Pod) (short, full string) {
+	short = cmp.Or(ptr.Deref(api.Spec.HostnameOverride, ""), api.Spec.Hostname, api.Name)
+	if len(short) > maxHostname {
+		short = strings.TrimRight(short[:maxHostname], "-.")
 	}
-	for _, path := range []string{hostsFile, resolverFile} {
-		text, err := os.ReadFile(path)
-		if err == nil {
-			files[path] = string(text)
-		}
+	if api.Spec.HostnameOverride != nil || api.Spec.Subdomain == "" {
+		return short, short
 	}
-	files[hostsFile] += hostAliases(api.Spec.HostAliases)
-	return files
+	return short, strings.Join([]string{short, api.Spec.Subdomain, api.Namespace, "svc", services.Domain}, ".")
 }
 
-// hostAliases returns the lines of /etc/hosts for spec.hostAliases.
-func hostAliases(aliases []corev1.HostAlias) string {
-	var lines strings.Builder
-	for _, a := range aliases {
-		fmt.Fprintf(&lines, "%s\t%s\n", a.IP, strings.Join(a.Hostnames, "\t"))
+// hostname returns the host name of a pod's containers.
+func hostname(api *corev1.Pod) string {
+	short, full := names(api)
+	if ptr.Deref(api.Spec.SetHostnameAsFQDN, false) {
+		return full
 	}
-	if lines.Len() == 0 {
-		return ""
+	return short
+}
+
+// checkHostname returns why a pod cannot have its host name.
+func checkHostname(api *corev1.Pod) error {
+	if name := hostname(api); len(name) > maxFQDN {
+		return fmt.Errorf("the FQDN %s of the pod is too long for a host name (%d characters, at most %d): "+
+			"shorten hostname or subdomain, or remove setHostnameAsFQDN", name, len(name), maxFQDN)
 	}
-	return "\n# Entries added by HostAliases.\n" + lines.String()
+	return nil
 }

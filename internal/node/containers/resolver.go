@@ -2,26 +2,13 @@ package containers
 
 import (
 	"fmt"
-	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node/network"
-	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/node/services"
 )
-
-// hostsOf returns the /etc/hosts of a pod with an address of its own.
-func hostsOf(api *corev1.Pod, addr netip.Addr) string {
-	own := hostname(api)
-	if api.Spec.Subdomain != "" {
-		own = own + "." + api.Spec.Subdomain + "." + api.Namespace + ".svc." + services.Domain + "\t" + own
-	}
-	return "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n" + addr.String() + "\t" + own + "\n"
-}
 
 // resolverConfig returns the /etc/resolv.conf of a pod with a network. The gateway answers for the names of Services, and passes
 // other questions on to the machine's servers.
@@ -55,17 +42,4 @@ func (m *Maker) resolverConfig(api *corev1.Pod) string {
 		fmt.Fprintf(&text, "options %s\n", strings.Join(options, " "))
 	}
 	return text.String()
-}
-
-// mountResolverFile shows a container that runs a program of this machine another /etc/resolv.conf.
-func (m *Maker) mountResolverFile(c *runtime.Container, s Start) error {
-	file := filepath.Join(filepath.Dir(s.VolumesDir), "resolv.conf")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // every user of the container reads it
-		return err
-	}
-	if err := os.WriteFile(file, []byte(m.resolverConfig(s.Pod)), 0o644); err != nil { //nolint:gosec // the same
-		return err
-	}
-	c.Mounts = append(c.Mounts, runtime.Mount{HostPath: file, ContainerPath: resolverFile, ReadOnly: true})
-	return nil
 }

@@ -69,11 +69,18 @@ func (r Resolver) As(account *user.User) Resolver {
 	return r
 }
 
-// Resolve resolves the container's environment, reading the objects that it refers to. An error names what is missing. The
-// container's spec may refer to the NAME=value pairs of before, and replace them.
-func (r Resolver) Resolve(ctx context.Context, pod *corev1.Pod, c *corev1.Container, before ...string) (*Vars, error) {
+// Pod is a pod, the folder that holds its volumes, and the variables of Services as NAME=value pairs. The container's spec may
+// refer to those, and replace them.
+type Pod struct {
+	*corev1.Pod
+	VolumesDir string
+	Services   []string
+}
+
+// Resolve resolves the container's environment, reading the objects that it refers to. An error names what is missing.
+func (r Resolver) Resolve(ctx context.Context, pod Pod, c *corev1.Container) (*Vars, error) {
 	v := &Vars{values: map[string]string{}}
-	for _, pair := range before {
+	for _, pair := range pod.Services {
 		name, value, _ := strings.Cut(pair, "=")
 		v.set(name, value)
 	}
@@ -144,7 +151,7 @@ func (v *Vars) set(name, value string) {
 	v.values[name] = value
 }
 
-func (r Resolver) addAll(ctx context.Context, v *Vars, pod *corev1.Pod, from *corev1.EnvFromSource) error {
+func (r Resolver) addAll(ctx context.Context, v *Vars, pod Pod, from *corev1.EnvFromSource) error {
 	values := map[string]string{}
 	switch {
 	case from.ConfigMapRef != nil:

@@ -10,24 +10,26 @@ import (
 )
 
 // value returns the value of a variable, and false if it stays unset because an optional key is missing.
-func (r Resolver) value(ctx context.Context, v *Vars, pod *corev1.Pod, container string, e *corev1.EnvVar) (string, bool, error) {
+func (r Resolver) value(ctx context.Context, v *Vars, pod Pod, container string, e *corev1.EnvVar) (string, bool, error) {
 	from := e.ValueFrom
 	if e.Value != "" || from == nil {
 		return Expand(e.Value, v.Lookup), true, nil
 	}
 	switch {
 	case from.FieldRef != nil:
-		value, err := downward.Field(pod, r.Facts, from.FieldRef.FieldPath)
+		value, err := downward.Field(pod.Pod, r.Facts, from.FieldRef.FieldPath)
 		return value, true, err
 	case from.ResourceFieldRef != nil:
-		value, err := downward.Resource(pod, container, r.Facts, from.ResourceFieldRef)
+		value, err := downward.Resource(pod.Pod, container, r.Facts, from.ResourceFieldRef)
 		return value, true, err
 	case from.ConfigMapKeyRef != nil:
 		return r.configMapKey(ctx, pod.Namespace, from.ConfigMapKeyRef)
 	case from.SecretKeyRef != nil:
 		return r.secretKey(ctx, pod.Namespace, from.SecretKeyRef)
+	case from.FileKeyRef != nil:
+		return fileKey(pod.VolumesDir, from.FileKeyRef)
 	}
-	return "", false, fmt.Errorf("this kind of valueFrom is not supported; use fieldRef, resourceFieldRef, configMapKeyRef or secretKeyRef")
+	return "", false, fmt.Errorf("this kind of valueFrom is not supported; use fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef or fileKeyRef")
 }
 
 func (r Resolver) configMapKey(ctx context.Context, namespace string, ref *corev1.ConfigMapKeySelector) (string, bool, error) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // Command returns the whole argument vector of a container, from its spec or else from its image.
@@ -55,8 +55,8 @@ func (i *Image) StopSignal() (int32, error) {
 	if !strings.HasPrefix(name, "SIG") {
 		name = "SIG" + name
 	}
-	if n := unix.SignalNum(name); n != 0 {
-		return int32(n), nil
+	if n, known := runtime.SignalNumber(name); known {
+		return n, nil
 	}
 	return 0, fmt.Errorf("the image's stop signal %q is not a signal", text)
 }

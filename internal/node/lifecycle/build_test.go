@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/probe"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -20,6 +21,7 @@ type world struct {
 	pod           *corev1.Pod
 	containers    map[string]lifecycle.History
 	startFailures map[string]lifecycle.StartFailure
+	restartAll    time.Time
 	refusal       *lifecycle.Refusal
 	eviction      *lifecycle.Eviction
 	waits         bool
@@ -72,7 +74,7 @@ func (w *world) deleted(at time.Time, grace int64) *world {
 
 func (w *world) add(s runtime.Status) *world {
 	h := w.containers[s.Container]
-	h.Add(s)
+	h.Add(s, w.restartAll)
 	w.containers[s.Container] = h
 	return w
 }
@@ -86,8 +88,12 @@ func (w *world) runs(name string, attempt int32, since time.Time) *world {
 }
 
 func (w *world) exited(name string, attempt int32, code int32, ended time.Time) *world {
+	started := ended.Add(-time.Second)
+	if h := w.containers[name]; h.Running() && h.Last.Attempt == attempt {
+		started = h.Last.StartedAt
+	}
 	return w.add(runtime.Status{
-		ID: w.id(name, attempt), State: runtime.Exited, ExitCode: code, StartedAt: ended.Add(-time.Second), FinishedAt: ended,
+		ID: w.id(name, attempt), State: runtime.Exited, ExitCode: code, StartedAt: started, FinishedAt: ended,
 	})
 }
 
@@ -101,6 +107,84 @@ func (w *world) endedExternally(phase corev1.PodPhase) *world {
 func (w *world) evicted(at time.Time) *world {
 	w.eviction = &lifecycle.Eviction{Message: "too much", At: at}
 	return w
+}
+
+// spec returns the spec of a container.
+func (w *world) spec(name string) *corev1.Container {
+	for _, list := range [][]corev1.Container{w.pod.Spec.InitContainers, w.pod.Spec.Containers} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// with changes the spec of a container.
+func (w *world) with(name string, change func(*corev1.Container)) *world {
+	change(w.spec(name))
+	return w
+}
+
+// change changes what is known of a container.
+func (w *world) change(name string, change func(*lifecycle.History)) *world {
+	h := w.containers[name]
+	change(&h)
+	w.containers[name] = h
+	return w
+}
+
+// probed gives a running container probes that have come to results.
+func (w *world) probed(name string, results ...probe.Kind) *world {
+	return w.change(name, func(h *lifecycle.History) {
+		h.Probes = probe.Begin(w.spec(name), h.Last.StartedAt)
+		for i := 0; i < len(results); i++ {
+			h.Probes.Observe(results[i], probe.Success, h.Last.StartedAt)
+		}
+	})
+}
+
+// fails lets a probe of a container fail.
+func (w *world) fails(name string, kind probe.Kind) *world {
+	w.probed(name)
+	w.containers[name].Probes.Observe(kind, probe.Failure, t0)
+	return w
+}
+
+func postStart(c *corev1.Container) { hooks(c).PostStart = &corev1.LifecycleHandler{} }
+func preStop(c *corev1.Container)   { hooks(c).PreStop = &corev1.LifecycleHandler{} }
+
+func hooks(c *corev1.Container) *corev1.Lifecycle {
+	if c.Lifecycle == nil {
+		c.Lifecycle = &corev1.Lifecycle{}
+	}
+	return c.Lifecycle
+}
+
+func hasProbe(kind probe.Kind) func(*corev1.Container) {
+	return func(c *corev1.Container) {
+		p := &corev1.Probe{PeriodSeconds: 1, SuccessThreshold: 1, FailureThreshold: 1}
+		switch kind {
+		case probe.Startup:
+			c.StartupProbe = p
+		case probe.Readiness:
+			c.ReadinessProbe = p
+		case probe.Liveness:
+			c.LivenessProbe = p
+		}
+	}
+}
+
+// rule gives a container a rule for an exit code.
+func rule(action corev1.ContainerRestartRuleAction, exitCode int32) func(*corev1.Container) {
+	return func(c *corev1.Container) {
+		c.RestartPolicyRules = append(c.RestartPolicyRules, corev1.ContainerRestartRule{
+			Action: action, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
+				Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{exitCode},
+			},
+		})
+	}
 }
 
 // stopping tells a container to stop by a time.
@@ -121,6 +205,7 @@ func (w *world) decide(now time.Time) lifecycle.Decision {
 		StartFailures: w.startFailures,
 		Refusal:       w.refusal,
 		Eviction:      w.eviction,
+		RestartAll:    w.restartAll,
 		Host:          lifecycle.Host{IP: "192.0.2.1", Runtime: "process"},
 	})
 }

@@ -73,7 +73,7 @@ func completed(p *plan) *cause {
 		if c.role != main {
 			continue
 		}
-		if !c.Exited() || restarts(p.Pod, c.spec, c.Last.ExitCode) {
+		if !c.Exited() || c.restarts(p.Pod) {
 			return nil
 		}
 		if c.Last.FinishedAt.After(last) {

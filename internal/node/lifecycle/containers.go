@@ -17,19 +17,15 @@ func ContainerID(scheme string, id runtime.ID) string {
 }
 
 func (p *plan) containerStatus(c container) corev1.ContainerStatus {
-	running := c.Running()
 	s := corev1.ContainerStatus{
 		Name:    c.spec.Name,
 		Image:   c.spec.Image,
 		ImageID: imageID(c.Last),
-		Ready:   running,
-		Started: &running,
+		Ready:   c.ready(),
 	}
-	switch c.role {
-	case initial:
-		s.Ready = c.Exited() && c.Last.ExitCode == 0
-	case ephemeral:
-		s.Ready, s.Started = false, nil // as a kubelet reports it
+	if c.role != ephemeral { // as a kubelet reports it
+		started := c.started()
+		s.Started = &started
 	}
 	if c.Previous != nil {
 		s.LastTerminationState.Terminated = p.terminated(c.Previous)
@@ -40,8 +36,11 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 	}
 	s.RestartCount = c.Last.Attempt
 	s.ContainerID = ContainerID(p.Host.Runtime, c.Last.ID)
+	if c.spec.Lifecycle != nil {
+		s.StopSignal = c.spec.Lifecycle.StopSignal
+	}
 	switch {
-	case running:
+	case c.Running():
 		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metaTime(c.Last.StartedAt)}
 	case p.waitsToRestart(c):
 		s.State.Waiting = p.restartWaiting(c)
@@ -54,17 +53,22 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 
 // waitsToRestart reports whether an exited container will be started again, but not now.
 func (p *plan) waitsToRestart(c container) bool {
-	if p.end != nil || c.role == ephemeral || c.role == initial && (p.initialized() || !restartsInit(p.Pod, c.spec, c.Last.ExitCode)) {
+	switch {
+	case p.end != nil, c.role == ephemeral, p.starts(c):
 		return false
+	case c.outdated:
+		return true
+	case c.role == initial:
+		return !p.initialized() && restartsInit(p.Pod, c.spec, c.Last.ExitCode)
 	}
-	if c.role == main && !restarts(p.Pod, c.spec, c.Last.ExitCode) {
-		return false
-	}
-	return !p.starts(c)
+	return c.role == sidecar || c.restarts(p.Pod)
 }
 
 func (p *plan) restartWaiting(c container) *corev1.ContainerStateWaiting {
-	if p.Now.Before(c.Last.FinishedAt.Add(c.backOff())) {
+	switch {
+	case c.outdated:
+		return &corev1.ContainerStateWaiting{Reason: restartingAll, Message: "The container restarts together with all others of the pod"}
+	case p.Now.Before(c.Last.FinishedAt.Add(c.backOff())):
 		return &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: backOffMessage(p.Pod, c)}
 	}
 	return p.waiting(c)

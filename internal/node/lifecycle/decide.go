@@ -26,6 +26,8 @@ type container struct {
 	// target is the container whose process ids an ephemeral container shares; empty if it shares none.
 	target string
 	History
+	// outdated: its newest attempt is from before all containers of the pod were to restart.
+	outdated bool
 }
 
 // plan is a decision while it is being made.
@@ -41,6 +43,7 @@ type plan struct {
 // Decide returns what to do about the pod. The same observation always gives the same decision.
 func Decide(o Observation) Decision {
 	p := &plan{Observation: o, containers: containersOf(o)}
+	p.restartAll()
 	for _, applies := range causes {
 		if p.end = applies(p); p.end != nil {
 			break
@@ -48,6 +51,7 @@ func Decide(o Observation) Decision {
 	}
 	switch {
 	case p.end != nil:
+		p.Ending = true
 		p.recordEnd()
 		p.stop()
 	case p.Admitted:
@@ -86,10 +90,14 @@ func roleOfInit(c *corev1.Container) role {
 }
 
 // start starts the containers that may run now: init containers one after the other, then the main ones all together, and
-// ephemeral ones at any time.
+// ephemeral ones at any time, except while all the others are stopped to restart.
 func (p *plan) start() {
 	if limit, ok := p.activeDeadline(); ok {
 		p.requeueAt(limit)
+	}
+	p.stopUnhealthy()
+	if p.stopOutdated() || p.pauses() {
+		return
 	}
 	p.startEphemeral()
 	initialized := p.initialized()
@@ -103,11 +111,19 @@ func (p *plan) start() {
 		if !c.Running() {
 			p.attempt(c)
 		}
-		if c.role == main || c.role == sidecar && (initialized || c.Running()) {
-			continue
+		if !p.nextStarts(c, initialized) {
+			return
 		}
-		return
 	}
+}
+
+// nextStarts reports whether the container after this one may start too. Every container waits for the postStart hook of
+// the one before.
+func (p *plan) nextStarts(c container, initialized bool) bool {
+	if c.PostStart == HookRuns || p.starts(c) && c.hasPostStart() {
+		return false
+	}
+	return c.role == main || c.role == sidecar && (initialized || c.started())
 }
 
 // initialized reports whether the main containers may run. Once one of them was started, init containers are never run
@@ -116,12 +132,12 @@ func (p *plan) initialized() bool {
 	done := true
 	for _, c := range p.containers {
 		switch {
-		case c.role == main && c.Last != nil:
+		case c.role == main && c.Last != nil && !c.outdated:
 			return true
 		case c.role == initial:
 			done = done && c.Exited() && c.Last.ExitCode == 0
 		case c.role == sidecar:
-			done = done && c.Running()
+			done = done && c.started()
 		}
 	}
 	return done
@@ -129,10 +145,10 @@ func (p *plan) initialized() bool {
 
 // attempt starts the container, unless it has ended for good or must wait.
 func (p *plan) attempt(c container) {
+	if c.Exited() && c.role == main && !c.restarts(p.Pod) {
+		return
+	}
 	if c.Exited() {
-		if c.role == main && !restarts(p.Pod, c.spec, c.Last.ExitCode) {
-			return
-		}
 		if until := c.Last.FinishedAt.Add(c.backOff()); p.Now.Before(until) {
 			p.requeueAt(until)
 			p.addEvent("BackOff", corev1.EventTypeWarning, c, backOffMessage(p.Pod, c))

@@ -13,6 +13,10 @@
 //	 Failed ◀──────── nothing runs any more ◀──── stop what runs, main containers first    ▼
 //	                                                                            Succeeded or Failed
 //
+// A container is started when it runs, its postStart hook has ended and its startup probe has succeeded: what follows a sidecar
+// waits for that. A container whose probe or postStart hook has failed is stopped, and may restart like any other. Before a
+// container is told to stop, its preStop hook runs, within the grace period.
+//
 // Ephemeral containers are added to a pod while it runs. They start at once, whatever the others do, and their end means nothing
 // to the pod.
 //

@@ -3,7 +3,19 @@ package lifecycle
 import (
 	"time"
 
+	"github.com/stint-dev/stint/internal/node/probe"
 	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Hook is where a lifecycle hook of an attempt stands.
+type Hook string
+
+// A hook is Idle if there is none, or before it runs. A postStart hook that has succeeded is Idle again.
+const (
+	HookIdle   Hook = ""
+	HookRuns   Hook = "runs"
+	HookEnded  Hook = "ended"
+	HookFailed Hook = "failed"
 )
 
 // History is what is known of the attempts at one container.
@@ -14,24 +26,45 @@ type History struct {
 	Previous *runtime.Status
 	// CrashCount counts the restarts since the container last ran for forgetCrashesAfter.
 	CrashCount int32
+	// Probes are those of the newest attempt; nil if its container has none.
+	Probes *probe.Attempt
+	// PostStart is the hook of the newest attempt: HookIdle, HookRuns or HookFailed.
+	PostStart Hook
 	// StopBy is when the running attempt will have been killed; zero if it was not told to stop.
 	StopBy time.Time
+	// PreStop is the hook that is run before the running attempt is told to stop: HookIdle, HookRuns, or HookEnded until it
+	// is told. While it runs, StopBy is when the grace period is over.
+	PreStop Hook
 }
 
-// Add observes the status of one attempt. Statuses may come in any order.
-func (h *History) Add(s runtime.Status) {
+// Add observes the status of one attempt. Statuses may come in any order. An attempt that follows because all containers
+// of the pod were to restart does not count as a crash.
+func (h *History) Add(s runtime.Status, restartAll time.Time) {
 	switch {
 	case h.Last == nil:
 		h.Last, h.CrashCount = &s, s.Attempt
 	case s.Attempt > h.Last.Attempt:
-		h.CrashCount = nextCrashCount(h.Last, h.CrashCount, s.Attempt)
-		h.Previous, h.Last, h.StopBy = h.Last, &s, time.Time{}
+		if restartAll.IsZero() || h.Last.StartedAt.After(restartAll) {
+			h.CrashCount = nextCrashCount(h.Last, h.CrashCount, s.Attempt)
+		}
+		*h = History{Previous: h.Last, Last: &s, CrashCount: h.CrashCount}
 	case s.Attempt == h.Last.Attempt:
 		if h.Last.State == runtime.Running {
 			h.Last = &s
 		}
 	case h.Previous == nil || s.Attempt >= h.Previous.Attempt:
 		h.Previous = &s
+	}
+}
+
+// Told observes that a decision to stop the running attempt was carried out.
+func (h *History) Told(s Stop, now time.Time) {
+	h.StopBy = now.Add(s.Grace)
+	switch {
+	case !s.PreStop:
+		h.PreStop = HookIdle
+	case h.PreStop == HookIdle:
+		h.PreStop = HookRuns
 	}
 }
 

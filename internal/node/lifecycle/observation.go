@@ -24,6 +24,8 @@ type Observation struct {
 	Refusal *Refusal
 	// Eviction is why the node ends the pod while it runs; nil if it does not.
 	Eviction *Eviction
+	// RestartAll is what the decision before has returned.
+	RestartAll time.Time
 	// Host is where the pod runs.
 	Host Host
 }
@@ -64,8 +66,12 @@ type Decision struct {
 	Start []Start
 	// Status is the status to report. Merge combines its conditions with those of other clients.
 	Status corev1.PodStatus
+	// Ending: the pod is to end. Of its probes only readiness probes are run.
+	Ending bool
 	// Ended: nothing of the pod runs or ever will; Status is final.
 	Ended bool
+	// RestartAll is when a container has last exited in a way that restarts all containers of the pod; zero is never.
+	RestartAll time.Time
 	// RequeueAt is when to decide again if nothing happens before; zero is never.
 	RequeueAt time.Time
 	// Events are to be recorded, each once.
@@ -84,6 +90,8 @@ type Start struct {
 type Stop struct {
 	ID    runtime.ID
 	Grace time.Duration
+	// PreStop asks for the hook only, which may take this grace period. The attempt is told to stop by a later decision.
+	PreStop bool
 }
 
 // Event is an event about the pod.

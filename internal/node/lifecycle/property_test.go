@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/probe"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/podstatus"
 )
@@ -38,10 +39,28 @@ func anyPod(t *rapid.T) *world {
 	for i := range rapid.IntRange(1, 3).Draw(t, "mains") {
 		w.pod.Spec.Containers = append(w.pod.Spec.Containers, corev1.Container{Name: fmt.Sprintf("main%d", i)})
 	}
+	for _, c := range append(slices.Clone(w.pod.Spec.InitContainers), w.pod.Spec.Containers...) {
+		w.with(c.Name, anyLife(t, c.RestartPolicy != nil || !strings.HasPrefix(c.Name, "init")))
+	}
 	if rapid.Bool().Draw(t, "has deadline") {
 		w.deadline(int64(rapid.IntRange(1, 500).Draw(t, "deadline")))
 	}
 	return w
+}
+
+// anyLife gives a container hooks and probes, if it may have them, and perhaps a rule that restarts all.
+func anyLife(t *rapid.T, mayHaveHooks bool) func(*corev1.Container) {
+	return func(c *corev1.Container) {
+		if mayHaveHooks && rapid.Bool().Draw(t, "preStop") {
+			preStop(c)
+		}
+		if mayHaveHooks && rapid.Bool().Draw(t, "liveness") {
+			hasProbe(probe.Liveness)(c)
+		}
+		if rapid.IntRange(0, 3).Draw(t, "restarts all") == 0 {
+			rule(restartAll, 88)(c)
+		}
+	}
 }
 
 func TestAnyLife(t *testing.T) {
@@ -57,11 +76,18 @@ func TestAnyLife(t *testing.T) {
 
 // act lets something happen on the machine.
 func (h *history) act() {
-	switch rapid.SampledFrom([]string{"time", "exit", "exit", "exit", "lose", "delete", "evict", "debug", "nothing"}).Draw(h.t, "act") {
+	acts := []string{"time", "exit", "exit", "exit", "probe", "hook", "debug", "lose", "delete", "evict", "nothing"}
+	switch rapid.SampledFrom(acts).Draw(h.t, "act") {
 	case "time":
 		h.now = h.now.Add(time.Duration(rapid.IntRange(0, 700).Draw(h.t, "seconds")) * time.Second)
 	case "exit":
-		h.end(rapid.SampledFrom([]int32{0, 0, 0, 1, 143}).Draw(h.t, "code"), false)
+		h.end(rapid.SampledFrom([]int32{0, 0, 0, 1, 88, 143}).Draw(h.t, "code"), false)
+	case "probe":
+		for _, name := range h.running() {
+			h.containers[name].Probes.Observe(probe.Liveness, probe.Failure, h.now)
+		}
+	case "hook":
+		h.endHooks()
 	case "lose":
 		if rapid.IntRange(0, 9).Draw(h.t, "luck") == 0 {
 			h.end(0, true)
@@ -75,7 +101,7 @@ func (h *history) act() {
 			h.ephemeral(name, rapid.SampledFrom([]string{"", "main0"}).Draw(h.t, "target"))
 		}
 	case "evict":
-		if h.eviction == nil && rapid.IntRange(0, 4).Draw(h.t, "luck") == 0 {
+		if h.eviction == nil && h.ended == "" && rapid.IntRange(0, 4).Draw(h.t, "luck") == 0 {
 			h.evicted(h.now)
 		}
 	}
@@ -86,9 +112,25 @@ func (h *history) end(code int32, lost bool) {
 	if len(running) == 0 {
 		return
 	}
-	s := *h.containers[rapid.SampledFrom(running).Draw(h.t, "which")].Last
+	c := h.containers[rapid.SampledFrom(running).Draw(h.t, "which")]
+	if _, failed := c.Probes.Failed(); failed && code == 0 {
+		code = 143 // Success that is no success depends on whether the pod is to go on, which may change after the end here.
+	}
+	s := *c.Last
 	s.State, s.ExitCode, s.Lost, s.FinishedAt = runtime.Exited, code, lost, h.now
 	h.add(s)
+}
+
+// endHooks lets all preStop hooks end.
+func (h *history) endHooks() (any bool) {
+	for _, name := range h.running() {
+		h.change(name, func(c *lifecycle.History) {
+			if c.PreStop == lifecycle.HookRuns {
+				any, c.PreStop = true, lifecycle.HookEnded
+			}
+		})
+	}
+	return any
 }
 
 func (h *history) running() []string {
@@ -111,10 +153,9 @@ func (h *history) step() lifecycle.Decision {
 	h.checkStarts(d)
 	h.checkStops(d)
 	h.checkStatus(d)
+	h.restartAll = d.RestartAll
 	for _, s := range d.Stop {
-		c := h.containers[s.ID.Container]
-		c.StopBy = h.now.Add(s.Grace)
-		h.containers[s.ID.Container] = c
+		h.change(s.ID.Container, func(c *lifecycle.History) { c.Told(s, h.now) })
 	}
 	for _, s := range d.Start {
 		status := runtime.Status{ID: h.id(s.Container.Name, s.Attempt), State: runtime.Running, StartedAt: h.now}
@@ -122,6 +163,7 @@ func (h *history) step() lifecycle.Decision {
 			status.State, status.StartError, status.ExitCode, status.FinishedAt = runtime.Exited, "no such file", 128, h.now
 		}
 		h.add(status)
+		h.change(s.Container.Name, func(c *lifecycle.History) { c.Probes = probe.Begin(s.Container, h.now) })
 	}
 	return d
 }
@@ -191,12 +233,15 @@ func (h *history) checkStops(d lifecycle.Decision) {
 		if !h.containers[s.ID.Container].Running() {
 			h.t.Fatalf("stops %s, which does not run", s.ID.Container)
 		}
-		if s.Grace < least {
+		if s.Grace < least && !s.PreStop {
 			h.t.Fatalf("gives %s only %s to end", s.ID.Container, s.Grace)
+		}
+		if isEphemeral(s.ID.Container) && !d.Ending {
+			h.t.Fatalf("stops %s before the pod ends", s.ID.Container)
 		}
 	}
 	for i, c := range h.pod.Spec.InitContainers {
-		if c.RestartPolicy == nil || !slices.Contains(stops(d), c.Name) {
+		if c.RestartPolicy == nil || !d.Ending || !slices.ContainsFunc(d.Stop, func(s lifecycle.Stop) bool { return s.ID.Container == c.Name && !s.PreStop }) {
 			continue
 		}
 		for _, name := range h.running() {
@@ -234,7 +279,7 @@ func (h *history) runToEnd() {
 		if d.Ended {
 			return
 		}
-		ended := h.succeed()
+		ended := h.endHooks() || h.succeed()
 		switch {
 		case ended || len(d.Start) > 0:
 		case d.RequeueAt.After(h.now):
@@ -250,7 +295,7 @@ func (h *history) runToEnd() {
 func (h *history) succeed() (any bool) {
 	for _, name := range h.running() {
 		c := h.containers[name]
-		if c.StopBy.IsZero() && h.isSidecar(name) {
+		if (c.StopBy.IsZero() || c.PreStop != lifecycle.HookIdle) && h.isSidecar(name) {
 			continue
 		}
 		s := *c.Last

@@ -49,7 +49,7 @@ func (p *plan) phase() corev1.PodPhase {
 	if p.Ended {
 		return p.finalPhase()
 	}
-	if !p.initialized() {
+	if !p.initializedOnce() {
 		return corev1.PodPending
 	}
 	for _, c := range p.containers {

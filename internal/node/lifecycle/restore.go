@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -38,7 +40,7 @@ func restoreHistory(pod *corev1.Pod, s *corev1.ContainerStatus) History {
 		attempt.StartedAt = s.State.Running.StartedAt.Time
 		attempt.FinishedAt = attempt.StartedAt
 		attempt.ExitCode, attempt.Lost = unknownExitCode, true
-		h.Add(attempt)
+		h.Add(attempt, time.Time{})
 		return h
 	}
 	if ended == nil {
@@ -53,6 +55,6 @@ func restoreHistory(pod *corev1.Pod, s *corev1.ContainerStatus) History {
 	} else {
 		attempt.TerminationMessage = ended.Message
 	}
-	h.Add(attempt)
+	h.Add(attempt, time.Time{})
 	return h
 }

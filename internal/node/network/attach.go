@@ -120,7 +120,7 @@ func host(addr netip.Addr) *net.IPNet {
 	return &net.IPNet{IP: addr.AsSlice(), Mask: net.CIDRMask(addr.BitLen(), addr.BitLen())}
 }
 
-// Dial connects to a TCP port of the pod's loopback address.
-func (p *Pod) Dial(ctx context.Context, port uint16) (*net.TCPConn, error) {
-	return dialInside(ctx, p.Namespace, netip.AddrPortFrom(loopbackAddress, port))
+// Dial connects from the pod to a TCP port.
+func (p *Pod) Dial(ctx context.Context, to netip.AddrPort) (*net.TCPConn, error) {
+	return dialInside(ctx, p.Namespace, to)
 }

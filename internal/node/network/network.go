@@ -107,7 +107,7 @@ func (n *Network) Dial(ctx context.Context, to netip.AddrPort) (*net.TCPConn, er
 
 func dialInside(ctx context.Context, ns *os.File, to netip.AddrPort) (conn *net.TCPConn, err error) {
 	err = inside(ns, func() error {
-		dialed, err := new(net.Dialer).DialContext(ctx, "tcp4", to.String())
+		dialed, err := new(net.Dialer).DialContext(ctx, "tcp", to.String())
 		if err == nil {
 			conn = dialed.(*net.TCPConn)
 		}

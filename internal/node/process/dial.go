@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // Dial implements runtime.Runtime.
-func (r *Runtime) Dial(ctx context.Context, pod types.UID, port uint16) (net.Conn, error) {
+func (r *Runtime) Dial(ctx context.Context, pod types.UID, to netip.AddrPort) (net.Conn, error) {
 	link, err := r.link.wait(ctx)
 	if err != nil {
 		return nil, err
@@ -24,7 +25,7 @@ func (r *Runtime) Dial(ctx context.Context, pod types.UID, port uint16) (net.Con
 		return nil, err
 	}
 	defer c.conn.Close()
-	if err := c.start(wire.Hello{Protocol: wire.Protocol, Dir: r.config.Dir, Dial: &wire.Dial{Pod: pod, Port: port}}); err != nil {
+	if err := c.start(wire.Hello{Protocol: wire.Protocol, Dir: r.config.Dir, Dial: &wire.Dial{Pod: pod, To: to}}); err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	defer c.close()

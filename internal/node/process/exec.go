@@ -154,25 +154,14 @@ func (c *runningCommand) run(ctx context.Context, cancel func(), streams runtime
 		return 0, errDisconnected
 	case exit.Err != "":
 		return 0, errors.New(exit.Err)
+	case exit.StartError != "":
+		return 0, &runtime.CommandError{Code: exit.Code, Reason: exit.StartError}
 	}
-	return exit.Code, writeReason(streams, exit.StartError)
+	return exit.Code, nil
 }
 
 // drainGrace is how long output is read after the command has ended: a process that it has started may hold the pipe open.
 const drainGrace = 200 * time.Millisecond
-
-// writeReason prints why a command could not be started.
-func writeReason(streams runtime.Streams, reason string) error {
-	to := streams.Stderr
-	if to == nil {
-		to = streams.Stdout
-	}
-	if to == nil || reason == "" {
-		return nil
-	}
-	_, err := fmt.Fprintln(to, reason)
-	return err
-}
 
 // copyInput closes the command's standard input after the last byte. A terminal stays open: it is its output too.
 func (c *runningCommand) copyInput(from io.Reader) {

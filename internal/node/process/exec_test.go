@@ -27,6 +27,10 @@ func (m *machine) exec(id runtime.ID, stdin string, args ...string) (code int32,
 		streams.Stdin = strings.NewReader(stdin)
 	}
 	code, err := m.Exec(await.Context(m.t), id, runtime.Command{Args: args}, streams)
+	var fault *runtime.CommandError
+	if errors.As(err, &fault) {
+		return fault.Code, out.String(), fault.Reason
+	}
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -80,11 +84,11 @@ func TestACommandRunsInAContainer(t *testing.T) {
 			"its input":                    {[]string{"cat"}, "in", "in", "", 0},
 			"no input":                     {[]string{"cat"}, "", "", "", 0},
 			"no program": {[]string{"no-such-program"}, "", "",
-				"cannot run \"no-such-program\": there is no such program in the container\n", runtime.ExitNotFound},
+				"cannot run \"no-such-program\": there is no such program in the container", runtime.ExitNotFound},
 			"no program at a path": {[]string{"/no/such"}, "", "",
-				"cannot run \"/no/such\": there is no such program in the container\n", runtime.ExitNotFound},
-			"a file that is no program": {[]string{plain}, "", "", "cannot run \"/etc/passwd\": permission denied\n", runtime.ExitCannotRun},
-			"no command":                {[]string{""}, "", "", "there is no command\n", runtime.ExitNotFound},
+				"cannot run \"/no/such\": there is no such program in the container", runtime.ExitNotFound},
+			"a file that is no program": {[]string{plain}, "", "", "cannot run \"/etc/passwd\": permission denied", runtime.ExitCannotRun},
+			"no command":                {[]string{""}, "", "", "there is no command", runtime.ExitNotFound},
 			"no terminal":               {[]string{"sh", "-c", "test -t 0 || test -t 1 || echo none; ls /proc/self/fd | wc -l"}, "", "none\n4\n", "", 0},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -1,9 +1,11 @@
 package process_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
 )
@@ -49,6 +51,24 @@ func testSharedProcessIDs(t *testing.T, m *machine) {
 	}
 	if s := m.wait(c.ID); s.ExitCode != 137 || m.output(c) != "sent\n" {
 		t.Errorf("the container beside it ended with %+v: %q", s, m.output(c))
+	}
+}
+
+// Each process forks and ends at once, and process 1 of the target is the next one's parent.
+func TestAProcessThatIsAlwaysAnotherOneEndsBesideTheTarget(t *testing.T) {
+	m := start(t, func(c *process.Config) { c.NoCgroups = true })
+	if !m.Info().CanRunImages || !m.Info().CanSharePIDsOf {
+		t.Skip("images cannot be run here: " + m.Info().WhyNoImages)
+	}
+	target := m.imageContainer(imageTree(t), "sh", "-c", "while :; do sleep 0.05; done")
+	m.start(target)
+	dir := t.TempDir()
+	steps := filepath.Join(dir, "steps")
+	for attempt := range int32(20) {
+		c := m.beside(target, "hop() { echo >> /dir/steps; hop & }; (hop &); until [ -e /dir/steps ]; do :; done")
+		c.Attempt, c.Mounts = attempt, []runtime.Mount{{HostPath: dir, ContainerPath: "/dir"}}
+		m.run(c)
+		m.checkNoStep(steps)
 	}
 }
 

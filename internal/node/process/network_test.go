@@ -3,6 +3,7 @@ package process_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -18,6 +19,9 @@ import (
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/unprivileged"
 )
+
+// loopback80 is a port of a pod that only it reaches itself.
+var loopback80 = netip.MustParseAddrPort("127.0.0.1:80")
 
 // networker skips the test if the pods of m cannot have networks.
 func networker(t testing.TB, m *machine) *machine {
@@ -258,10 +262,10 @@ func TestAConnectionAndACommandEnterTheNetworkOfAPod(t *testing.T) {
 	if err != nil || code != 0 || strings.TrimSpace(out.String()) != there {
 		t.Errorf("a command is in %s, not in %s: %d, %v", out.String(), there, code, err)
 	}
-	if _, err := m.Dial(await.Context(t), c.PodUID, 80); err == nil || !strings.Contains(err.Error(), "refused") {
+	if _, err := m.Dial(await.Context(t), c.PodUID, loopback80); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("nothing listens: %v", err)
 	}
-	if _, err := m.Dial(await.Context(t), "another", 80); err == nil || !strings.Contains(err.Error(), "no network") {
+	if _, err := m.Dial(await.Context(t), "another", loopback80); err == nil || !strings.Contains(err.Error(), "no network") {
 		t.Errorf("there is no such pod: %v", err)
 	}
 }
@@ -272,15 +276,20 @@ func TestAConnectionLeadsToThePodsOwnPort(t *testing.T) {
 	m.serving(tree, "one", 2)
 	two := m.serving(tree, "two", 3)
 	m.printed(m.another(two, "client", fetch("127.0.0.1")...)) // It listens.
-	conn, err := m.Dial(await.Context(t), two.PodUID, 80)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := conn.Write([]byte("GET / HTTP/1.0\r\n\r\n")); err != nil {
-		t.Fatal(err)
-	}
-	if answer, err := io.ReadAll(conn); err != nil || !strings.HasSuffix(string(answer), "two\n") {
-		t.Errorf("%q, %v", answer, err)
+	for where, dial := range map[string]func() (net.Conn, error){
+		"in the pod":   func() (net.Conn, error) { return m.Dial(await.Context(t), two.PodUID, loopback80) },
+		"from outside": func() (net.Conn, error) { return m.Dial(await.Context(t), "", netip.AddrPortFrom(m.address(3), 80)) },
+	} {
+		conn, err := dial()
+		if err != nil {
+			t.Fatal(where, err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write([]byte("GET / HTTP/1.0\r\n\r\n")); err != nil {
+			t.Fatal(where, err)
+		}
+		if answer, err := io.ReadAll(conn); err != nil || !strings.HasSuffix(string(answer), "two\n") {
+			t.Errorf("%s: %q, %v", where, answer, err)
+		}
 	}
 }

@@ -23,6 +23,14 @@ type Streams struct {
 // Size is that of a terminal.
 type Size struct{ Columns, Rows uint16 }
 
+// CommandError is why a command could not be started, with the exit code that a shell would have.
+type CommandError struct {
+	Code   int32
+	Reason string
+}
+
+func (e *CommandError) Error() string { return e.Reason }
+
 // Exit codes of commands that could not be started, as from a shell.
 const (
 	ExitCannotRun = 126

@@ -135,6 +135,8 @@ type Mount struct {
 	SubPath       string `json:"subPath,omitempty"`
 	ContainerPath string `json:"containerPath"`
 	ReadOnly      bool   `json:"readOnly,omitempty"`
+	// RecursiveReadOnly has ReadOnly count for all mounts below too, if the runtime CanMountReadOnly.
+	RecursiveReadOnly bool `json:"recursiveReadOnly,omitempty"`
 	// Tmpfs mounts a fresh memory file system of SizeBytes at HostPath's place instead (emptyDir, medium Memory),
 	// once a pod.
 	Tmpfs     bool  `json:"tmpfs,omitempty"`
@@ -206,6 +208,8 @@ type Info struct {
 	// CanMount: whether a container can be shown volumes at their mount paths; if not, WhyNoMount says why.
 	CanMount   bool
 	WhyNoMount string
+	// CanMountReadOnly: whether RecursiveReadOnly mounts hold.
+	CanMountReadOnly bool
 	// CanSetHostname, CanSetUser: whether these fields of a pod can be honoured.
 	CanSetHostname bool
 	CanSetUser     bool
@@ -283,8 +287,9 @@ type Runtime interface {
 	// opened, as other programs have them; the next call tries them again.
 	SetServices(ctx context.Context, s Services) (taken []uint16, err error)
 
-	// Dial connects to a TCP port of the loopback address of a pod with a Network.
-	Dial(ctx context.Context, pod types.UID, port uint16) (net.Conn, error)
+	// Dial makes a TCP connection from the network of a pod with a Network, or if pod is empty, from that in which all of
+	// them find each other.
+	Dial(ctx context.Context, pod types.UID, to netip.AddrPort) (net.Conn, error)
 
 	// Measure returns how many bytes of the disk are taken by what each of these attempts has written to its Root, and by
 	// each of these directories with all that is in them. Attempts that do not run, or have no Root, and directories that
@@ -296,7 +301,7 @@ type Runtime interface {
 
 	// Exec runs a command beside the main process of a running attempt: with its user, its environment, its limits and its
 	// view of the machine. It returns the exit code when the command has ended and all that it has printed is written.
-	// A command that cannot be started prints why and ends with ExitCannotRun or ExitNotFound.
+	// The error is a *CommandError if the command cannot be started.
 	// The command ends with the container, with ctx, with this process, and when it cannot write to the streams.
 	Exec(ctx context.Context, id ID, command Command, streams Streams) (exitCode int32, err error)
 	// Attach connects the streams with those of the main process of a running attempt: it passes on what that prints from now

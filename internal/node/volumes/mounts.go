@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/localvolume"
@@ -54,6 +55,7 @@ func (m Maker) Mounts(ctx context.Context, pod Pod, c *corev1.Container, lookup 
 		}
 		mount.ContainerPath = containerPath(vm.MountPath)
 		mount.ReadOnly = vm.ReadOnly || showsObjects(v) || isReadOnlyClaim(v)
+		mount.RecursiveReadOnly = ptr.Deref(vm.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled) != corev1.RecursiveReadOnlyDisabled
 		sub := vm.SubPath
 		if vm.SubPathExpr != "" {
 			sub = env.Expand(vm.SubPathExpr, lookup)

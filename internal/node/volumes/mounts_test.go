@@ -103,3 +103,18 @@ func TestAMissingHostPathIsEmptyWhenMountedReadOnly(t *testing.T) {
 		})
 	}
 }
+
+func TestReadOnlyAllTheWayDown(t *testing.T) {
+	for mode, want := range map[corev1.RecursiveReadOnlyMode]bool{
+		corev1.RecursiveReadOnlyDisabled: false, corev1.RecursiveReadOnlyIfPossible: true, corev1.RecursiveReadOnlyEnabled: true,
+	} {
+		container := corev1.Container{VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v", ReadOnly: true, RecursiveReadOnly: &mode}}}
+		pod := &corev1.Pod{Spec: corev1.PodSpec{
+			Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: t.TempDir()}}}},
+		}}
+		mounts, err := Maker{}.Mounts(t.Context(), Pod{Pod: pod, Dir: t.TempDir()}, &container, nil)
+		if err != nil || mounts[0].RecursiveReadOnly != want {
+			t.Errorf("%s: %+v, %v", mode, mounts, err)
+		}
+	}
+}

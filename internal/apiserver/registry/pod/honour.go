@@ -43,9 +43,11 @@ type finding struct {
 // asContainer is for fields that containers from images support, but not plain processes.
 func asContainer(i runtime.Info) bool { return i.Name != runtime.ClassProcess }
 
-func withMounts(i runtime.Info) bool   { return i.CanMount }
-func withUsers(i runtime.Info) bool    { return i.CanSetUser }
-func withHostname(i runtime.Info) bool { return i.CanSetHostname }
+func withMounts(i runtime.Info) bool       { return i.CanMount }
+func mountingReadOnly(i runtime.Info) bool { return i.CanMountReadOnly }
+func withUsers(i runtime.Info) bool        { return i.CanSetUser }
+func withHostname(i runtime.Info) bool     { return i.CanSetHostname }
+func withNetworks(i runtime.Info) bool     { return i.PodRange.IsValid() }
 
 // The next ones are for fields that containers from images support only on some machines or for some users.
 func runningPrivileged(i runtime.Info) bool { return asContainer(i) && i.CanRunPrivileged }

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	noProbes = "probes are not run yet: remove it"
-	noHooks  = "life cycle hooks are not run yet: remove it, or do it in the command"
+	noTCPHook = "a hook cannot use TCP, in no cluster either: use exec, httpGet or sleep"
 
+	// noStreams is for terminals, standard input and commands.
 	noStreams = "takes Linux 5.9, on amd64 or arm64, and a host process of this version, which is started when all pods have ended"
 )
 
@@ -27,17 +27,13 @@ var containerRules = []rule[*corev1.Container]{
 	{"ports", mapsPorts, asContainer, warn,
 		"has no effect: a process listens on the ports of the machine itself"},
 
-	{"livenessProbe", func(c *corev1.Container) bool { return c.LivenessProbe != nil }, nil, refuse, noProbes},
-	{"readinessProbe", func(c *corev1.Container) bool { return c.ReadinessProbe != nil }, nil, refuse, noProbes},
-	{"startupProbe", func(c *corev1.Container) bool { return c.StartupProbe != nil }, nil, refuse, noProbes},
-	{"lifecycle.postStart", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PostStart != nil }, nil, refuse, noHooks},
-	{"lifecycle.preStop", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PreStop != nil }, nil, refuse, noHooks},
-	{"lifecycle.stopSignal", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.StopSignal != nil }, nil, refuse,
-		"containers are stopped with SIGTERM: remove it"},
-	{"lifecycle", func(c *corev1.Container) bool { return c.Lifecycle != nil && *c.Lifecycle == (corev1.Lifecycle{}) }, nil, refuse,
-		"names no hook: remove it"},
-
-	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not supported here: use Restart"},
+	{"livenessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.LivenessProbe) }, attaching, refuse, noStreams},
+	{"readinessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.ReadinessProbe) }, attaching, refuse, noStreams},
+	{"startupProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.StartupProbe) }, attaching, refuse, noStreams},
+	{"lifecycle.postStart.exec", ofHook(postStart, func(h *corev1.LifecycleHandler) bool { return h.Exec != nil }), attaching, refuse, noStreams},
+	{"lifecycle.postStart.tcpSocket", ofHook(postStart, func(h *corev1.LifecycleHandler) bool { return h.TCPSocket != nil }), nil, refuse, noTCPHook},
+	{"lifecycle.preStop.exec", ofHook(preStop, func(h *corev1.LifecycleHandler) bool { return h.Exec != nil }), attaching, refuse, noStreams},
+	{"lifecycle.preStop.tcpSocket", ofHook(preStop, func(h *corev1.LifecycleHandler) bool { return h.TCPSocket != nil }), nil, refuse, noTCPHook},
 
 	{"stdin", func(c *corev1.Container) bool { return c.Stdin }, attaching, refuse, noStreams},
 	{"tty", func(c *corev1.Container) bool { return c.TTY }, attaching, refuse, noStreams},
@@ -77,26 +73,45 @@ func mapsPorts(c *corev1.Container) bool {
 	})
 }
 
-func restartsPod(c *corev1.Container) bool {
-	return slices.ContainsFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
-		return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
-	})
+func runsCommand(p *corev1.Probe) bool { return p != nil && p.Exec != nil }
+
+func postStart(l *corev1.Lifecycle) *corev1.LifecycleHandler { return l.PostStart }
+func preStop(l *corev1.Lifecycle) *corev1.LifecycleHandler   { return l.PreStop }
+
+func ofHook(hook func(*corev1.Lifecycle) *corev1.LifecycleHandler, asked func(*corev1.LifecycleHandler) bool) func(*corev1.Container) bool {
+	return func(c *corev1.Container) bool {
+		return c.Lifecycle != nil && hook(c.Lifecycle) != nil && asked(hook(c.Lifecycle))
+	}
 }
 
 func messagesElsewhere(c *corev1.Container) bool {
 	return c.TerminationMessagePath != corev1.TerminationMessagePathDefault
 }
 
+// variable is an environment variable with its pod.
+type variable struct {
+	*corev1.EnvVar
+	pod *corev1.PodSpec
+}
+
 // envRules are the rules for environment variables.
-var envRules = []rule[*corev1.EnvVar]{
-	{"valueFrom.fileKeyRef", func(e *corev1.EnvVar) bool { return e.ValueFrom != nil && e.ValueFrom.FileKeyRef != nil }, nil, refuse,
-		"variables are not read from files of volumes here: read the file in the command"},
+var envRules = []rule[variable]{
+	{"valueFrom.fileKeyRef", inMemory, nil, refuse, "the server cannot read files of an emptyDir in memory: use one without medium"},
+}
+
+// inMemory reports whether a variable comes from a file in memory.
+func inMemory(v variable) bool {
+	if v.ValueFrom == nil || v.ValueFrom.FileKeyRef == nil {
+		return false
+	}
+	volume := volumeOf(v.pod, v.ValueFrom.FileKeyRef.VolumeName)
+	return volume != nil && volume.EmptyDir != nil && volume.EmptyDir.Medium == corev1.StorageMediumMemory
 }
 
 func checkContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p *field.Path) []finding {
 	found := applyRules(containerRules, c, node, p)
 	for i := range c.Env {
-		found = append(found, applyRules(envRules, &c.Env[i], node, p.Child("env").Index(i))...)
+		found = append(found, applyRules(envRules, variable{&c.Env[i], s}, node, p.Child("env").Index(i))...)
 	}
 	for i := range c.VolumeMounts {
 		found = append(found, checkMount(&c.VolumeMounts[i], node, p.Child("volumeMounts").Index(i))...)

@@ -12,6 +12,9 @@ import (
 
 const oneNode = "has no effect: there is one node and every pod runs on it"
 
+// needsNetwork is said of fields that make no difference in the machine's network.
+const needsNetwork = "has an effect only in a network of the pod's own, which it gets beside a Service, or with a subdomain"
+
 // podRules are the rules for fields of the pod itself.
 var podRules = []rule[*corev1.PodSpec]{
 	// Scheduling.
@@ -28,8 +31,6 @@ var podRules = []rule[*corev1.PodSpec]{
 		"has no effect: pods are started oldest first"},
 	{"evictionResponders", func(s *corev1.PodSpec) bool { return len(s.EvictionResponders) > 0 }, nil, warn,
 		"has no effect: nothing asks for evictions here"},
-	{"readinessGates", func(s *corev1.PodSpec) bool { return len(s.ReadinessGates) > 0 }, nil, warn,
-		"has no effect: a pod is ready when its containers are"},
 
 	// Accounts. Tokens are never mounted, also with automountServiceAccountToken.
 	{"serviceAccountName", func(s *corev1.PodSpec) bool { return s.ServiceAccountName != "" && s.ServiceAccountName != "default" }, nil, warn,
@@ -39,21 +40,19 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"imagePullSecrets", func(s *corev1.PodSpec) bool { return len(s.ImagePullSecrets) > 0 }, asContainer, warn,
 		"has no effect: programs of this machine need no image"},
 
-	// Names and networks. Processes have the network of the machine.
+	// Names and networks.
 	{"hostname", func(s *corev1.PodSpec) bool { return s.Hostname != "" }, withHostname, warn,
 		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
-	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, nil, warn,
-		"has no effect on the process runtime: use hostname"},
-	{"setHostnameAsFQDN", func(s *corev1.PodSpec) bool { return ptr.Deref(s.SetHostnameAsFQDN, false) }, nil, warn,
-		"has no effect: there is no cluster domain"},
-	{"subdomain", func(s *corev1.PodSpec) bool { return s.Subdomain != "" }, nil, warn,
-		"has no effect: there is no cluster DNS that would know the pod by this name"},
-	{"dnsPolicy", func(s *corev1.PodSpec) bool { return s.DNSPolicy == corev1.DNSNone }, nil, warn,
-		"has no effect: processes resolve names as the machine does"},
-	{"dnsConfig", func(s *corev1.PodSpec) bool { return s.DNSConfig != nil }, nil, warn,
-		"has no effect: processes resolve names as the machine does"},
-	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, asContainer, refuse,
-		"processes resolve names as the machine does: add the names to the machine's hosts file and remove this field"},
+	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, withHostname, warn,
+		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
+	{"setHostnameAsFQDN", func(s *corev1.PodSpec) bool { return ptr.Deref(s.SetHostnameAsFQDN, false) }, withHostname, warn,
+		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
+	{"subdomain", func(s *corev1.PodSpec) bool { return s.Subdomain != "" && !ptr.Deref(s.SetHostnameAsFQDN, false) }, withNetworks, warn,
+		"only the pod itself knows the name: pods cannot have networks of their own on this machine"},
+	{"dnsPolicy", func(s *corev1.PodSpec) bool { return s.DNSPolicy == corev1.DNSNone && mayShareNetwork(s) }, nil, warn, needsNetwork},
+	{"dnsConfig", func(s *corev1.PodSpec) bool { return s.DNSConfig != nil && mayShareNetwork(s) }, nil, warn, needsNetwork},
+	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, withMounts, refuse,
+		"the process runtime cannot give a container an /etc/hosts of its own on this machine: add the names to the machine's and remove this field"},
 
 	// Kernel namespaces.
 	{"hostPID", func(s *corev1.PodSpec) bool { return s.HostPID }, sharingNamespaces, refuse,
@@ -86,7 +85,7 @@ var podRules = []rule[*corev1.PodSpec]{
 		"only containers from images can have kernel parameters of their own, and without root only from Linux 6.9 on: set them on the machine and remove this field"},
 	{"securityContext.seLinuxOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxOptions != nil }), nil, refuse, noLabels},
 	{"securityContext.seLinuxChangePolicy", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxChangePolicy != nil }), nil, warn,
-		"has no effect: the process runtime sets no SELinux labels"},
+		"has no effect: containers get no SELinux labels here"},
 	{"securityContext.windowsOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.WindowsOptions != nil }), nil, refuse, runsLinux},
 	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccompFile(c.SeccompProfile) }), asContainer, refuse, noProfiles},
 	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccomp(c.SeccompProfile) }), asContainer, warn, noSeccomp},
@@ -99,3 +98,6 @@ func isOfMachine(s corev1.Sysctl) bool { return !runtime.IsIPCSysctl(runtime.Sys
 func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.PodSpec) bool {
 	return func(s *corev1.PodSpec) bool { return s.SecurityContext != nil && asked(s.SecurityContext) }
 }
+
+// mayShareNetwork reports whether the pod has the machine's network, unless there are Services beside it.
+func mayShareNetwork(s *corev1.PodSpec) bool { return s.HostNetwork || s.Subdomain == "" }

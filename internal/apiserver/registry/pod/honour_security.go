@@ -10,7 +10,7 @@ import (
 const (
 	cannotSetUser = "processes run as the user who started the server and cannot switch to another user: remove it, or start the server as root"
 	runsLinux     = "this node runs linux: remove it"
-	noLabels      = "the process runtime sets no SELinux labels: remove it"
+	noLabels      = "containers get no SELinux labels here: remove it"
 	noProfiles    = "the process runtime loads no profiles: remove it"
 	noSeccomp     = "has no effect: the process runtime does not filter system calls"
 	noAppArmor    = "has no effect: the process runtime does not use AppArmor"

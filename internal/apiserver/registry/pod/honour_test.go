@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"net/netip"
 	"os"
 	"reflect"
 	"slices"
@@ -69,7 +70,8 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"pull secrets are ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }), node: registrytest.Able,
 			warned: []string{"spec.imagePullSecrets"}},
 		"more names are for images":  {edit: inSpec(addAlias), node: ofImages},
-		"not for processes":          {edit: inSpec(addAlias), node: registrytest.Able, refused: []string{"spec.hostAliases"}},
+		"for processes, with mounts": {edit: inSpec(addAlias), node: registrytest.Able},
+		"not without":                {edit: inSpec(addAlias), node: unable, refused: []string{"spec.hostAliases"}},
 		"the machine's namespaces":   {edit: inSpec(shareNamespaces), node: ofImagesAsRoot},
 		"not those of another's":     {edit: inSpec(shareNamespaces), node: ofImages, refused: []string{"spec.hostPID", "spec.hostIPC"}},
 		"nor for processes":          {edit: inSpec(shareNamespaces), node: registrytest.Able, refused: []string{"spec.hostPID", "spec.hostIPC"}},
@@ -97,9 +99,10 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 
 		"a host name is kept where it can be":    {edit: inSpec(func(s *corev1.PodSpec) { s.Hostname = "pi-0" }), node: registrytest.Able},
 		"a host name is ignored where it cannot": {edit: inSpec(func(s *corev1.PodSpec) { s.Hostname = "pi-0" }), node: unable, warned: []string{"spec.hostname"}},
-		"a subdomain is ignored":                 {edit: inSpec(func(s *corev1.PodSpec) { s.Subdomain = "svc" }), node: registrytest.Able, warned: []string{"spec.subdomain"}},
-		"name servers are the machine's":         {edit: inSpec(func(s *corev1.PodSpec) { s.DNSConfig = &corev1.PodDNSConfig{} }), node: registrytest.Able, warned: []string{"spec.dnsConfig"}},
-		"host aliases are refused":               {edit: inSpec(func(s *corev1.PodSpec) { s.HostAliases = []corev1.HostAlias{{IP: "10.0.0.1"}} }), node: registrytest.Able, refused: []string{"spec.hostAliases"}},
+		"a subdomain is known to others":         {edit: inSpec(func(s *corev1.PodSpec) { s.Subdomain = "svc" }), node: with(registrytest.Able, giveNetworks)},
+		"unless pods have no networks":           {edit: inSpec(func(s *corev1.PodSpec) { s.Subdomain = "svc" }), node: registrytest.Able, warned: []string{"spec.subdomain"}},
+		"name servers are the machine's":         {edit: inSpec(setDNS), node: with(registrytest.Able, giveNetworks), warned: []string{"spec.dnsPolicy", "spec.dnsConfig"}},
+		"name servers are the pod's":             {edit: inSpec(func(s *corev1.PodSpec) { setDNS(s); s.Subdomain = "svc" }), node: with(registrytest.Able, giveNetworks)},
 		"the machine's process ids are refused":  {edit: inSpec(func(s *corev1.PodSpec) { s.HostPID = true }), node: registrytest.Able, refused: []string{"spec.hostPID"}},
 		"shared process ids are refused":         {edit: inSpec(func(s *corev1.PodSpec) { s.ShareProcessNamespace = ptr.To(true) }), node: registrytest.Able, refused: []string{"spec.shareProcessNamespace"}},
 		"windows is refused":                     {edit: inSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "windows"} }), node: registrytest.Able, refused: []string{"spec.os.name"}},
@@ -107,40 +110,57 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"resource claims are refused":            {edit: inSpec(func(s *corev1.PodSpec) { s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }), node: registrytest.Able, refused: []string{"spec.resourceClaims"}},
 		"a terminal is refused by an old host":   {edit: inContainer(func(c *corev1.Container) { c.TTY, c.Stdin = true, true }), node: unable, refused: []string{c0 + "stdin", c0 + "tty"}},
 		"a terminal passes":                      {edit: inContainer(func(c *corev1.Container) { c.TTY, c.Stdin = true, true }), node: registrytest.Able},
-		"a stop signal of one's own is refused":  {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGINT)} }), node: registrytest.Able, refused: []string{c0 + "lifecycle.stopSignal"}},
-		"hooks are refused":                      {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{}} }), node: registrytest.Able, refused: []string{c0 + "lifecycle.preStop"}},
-		"probes are refused":                     {edit: inContainer(func(c *corev1.Container) { c.LivenessProbe = tcpProbe(80) }), node: registrytest.Able, refused: []string{c0 + "livenessProbe"}},
-		"a variable from a file is refused":      {edit: envFrom(corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{}}), node: registrytest.Able, refused: []string{c0 + "env[0].valueFrom.fileKeyRef"}},
-		"a name that overrides all is ignored":   {edit: inSpec(func(s *corev1.PodSpec) { s.HostnameOverride = ptr.To("a") }), node: registrytest.Able, warned: []string{"spec.hostnameOverride"}},
-		"an empty life cycle is refused":         {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{} }), node: registrytest.Able, refused: []string{c0 + "lifecycle"}},
-		"a folder on disk is limited":            {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
-		"unless nothing measures it":             {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: with(registrytest.Able, dontMeasure), warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
-		"a folder in memory is limited":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
-		"a limit is held where it can be":        {edit: limited("memory", "64Mi"), node: registrytest.Able},
-		"a limit that is not held is told":       {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
-		"a device is refused":                    {edit: limited("nvidia.com/gpu", "1"), node: registrytest.Able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
-		"a process's files are the machine's":    {edit: limited("ephemeral-storage", "1Gi"), node: registrytest.Able, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
-		"disk space that nothing measures":       {edit: limited("ephemeral-storage", "1Gi"), node: with(registrytest.Able, dontMeasure), warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
-		"disk space of images is limited":        {edit: limited("ephemeral-storage", "1Gi"), node: with(ofImages, measure)},
-		"unless nothing measures that":           {edit: limited("ephemeral-storage", "1Gi"), node: ofImages, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
-		"restarting all containers is refused": {edit: inContainer(func(c *corev1.Container) {
+		"probes are run": {edit: inContainer(func(c *corev1.Container) {
+			c.LivenessProbe, c.ReadinessProbe, c.StartupProbe = tcpProbe(80), commandProbe(), commandProbe()
+		}), node: registrytest.Able},
+		"hooks are run":                    {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PostStart: runs, PreStop: runs} }), node: registrytest.Able},
+		"a stop signal is sent":            {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGINT)} }), node: registrytest.Able},
+		"an empty life cycle does no harm": {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{} }), node: registrytest.Able},
+		"an old host runs no commands": {edit: inContainer(func(c *corev1.Container) {
+			c.StartupProbe, c.Lifecycle = commandProbe(), &corev1.Lifecycle{PostStart: runs, PreStop: runs}
+		}), node: with(registrytest.Able, func(i *runtime.Info) { i.CanExec = false }), refused: []string{c0 + "startupProbe.exec", c0 + "lifecycle.postStart.exec", c0 + "lifecycle.preStop.exec"}},
+		"no hook uses TCP": {edit: inContainer(func(c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{TCPSocket: &corev1.TCPSocketAction{}}}
+		}), node: registrytest.Able, refused: []string{c0 + "lifecycle.preStop.tcpSocket"}},
+		"a variable comes from a file":        {edit: fromFile(""), node: registrytest.Able},
+		"but not from one in memory":          {edit: fromFile(corev1.StorageMediumMemory), node: registrytest.Able, refused: []string{c0 + "env[0].valueFrom.fileKeyRef"}},
+		"names of the machine's own kind":     {edit: inSpec(nameIt), node: registrytest.Able},
+		"are ignored where there can be none": {edit: inSpec(nameIt), node: unable, warned: []string{"spec.hostnameOverride", "spec.setHostnameAsFQDN"}},
+		"a folder on disk is limited":         {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
+		"unless nothing measures it":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: with(registrytest.Able, dontMeasure), warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
+		"a folder in memory is limited":       {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
+		"a limit is held where it can be":     {edit: limited("memory", "64Mi"), node: registrytest.Able},
+		"a limit that is not held is told":    {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
+		"a device is refused":                 {edit: limited("nvidia.com/gpu", "1"), node: registrytest.Able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
+		"a process's files are the machine's": {edit: limited("ephemeral-storage", "1Gi"), node: registrytest.Able, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"disk space that nothing measures":    {edit: limited("ephemeral-storage", "1Gi"), node: with(registrytest.Able, dontMeasure), warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"disk space of images is limited":     {edit: limited("ephemeral-storage", "1Gi"), node: with(ofImages, measure)},
+		"unless nothing measures that":        {edit: limited("ephemeral-storage", "1Gi"), node: ofImages, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"all containers can restart together": {edit: inContainer(func(c *corev1.Container) {
 			c.RestartPolicyRules = []corev1.ContainerRestartRule{{Action: "RestartAllContainers"}}
-		}), node: registrytest.Able, refused: []string{c0 + "restartPolicyRules"}},
-		"a message elsewhere needs a mount":        {edit: inContainer(func(c *corev1.Container) { c.TerminationMessagePath = "/tmp/last" }), node: unable, warned: []string{c0 + "terminationMessagePath"}},
-		"an empty folder is made":                  {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory"}}), node: registrytest.Able},
-		"no volume without mounts":                 {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), node: unable, refused: []string{c0 + "volumeMounts[0].mountPath"}},
-		"a claim of a persistent volume":           {edit: withVolume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "x"}}), node: registrytest.Able},
-		"a network volume":                         {edit: withVolume(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/p"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].nfs"}},
-		"a claim of its own":                       {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{}), node: registrytest.Able},
-		"a block device of its own":                {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{VolumeMode: ptr.To(corev1.PersistentVolumeBlock)}), node: registrytest.Able, refused: []string{"spec.volumes[0].ephemeral.volumeClaimTemplate.spec.volumeMode"}},
-		"a claim of its own that is filled":        {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{DataSource: &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "other"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].ephemeral.volumeClaimTemplate.spec.dataSource"}},
-		"a network file system":                    {edit: withVolume(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{}}), node: registrytest.Able, refused: []string{"spec.volumes[0].nfs"}},
-		"huge pages as a folder":                   {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "HugePages"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].emptyDir.medium"}},
-		"a host path that starts nowhere":          {edit: withVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "srv"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].hostPath.path"}},
-		"a token among files":                      {edit: withProjection(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "t"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].projected.sources[0].serviceAccountToken"}},
-		"a file with an owner":                     {edit: withVolume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "s", Items: []corev1.KeyToPath{{Key: "k", Path: "p", User: ptr.To[int64](7)}}}}), node: registrytest.Able, refused: []string{"spec.volumes[0].secret.items[0].user"}},
-		"a part of a folder in memory":             {edit: both(withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory"}}), inMount(func(m *corev1.VolumeMount) { m.SubPath = "a" })), node: registrytest.Able},
-		"mounts that come and go":                  {edit: both(withVolume(corev1.VolumeSource{}), inMount(func(m *corev1.VolumeMount) { m.MountPropagation = ptr.To(corev1.MountPropagationHostToContainer) })), node: registrytest.Able, refused: []string{c0 + "volumeMounts[0].mountPropagation"}},
+		}), node: registrytest.Able},
+		"a message elsewhere needs a mount": {edit: inContainer(func(c *corev1.Container) { c.TerminationMessagePath = "/tmp/last" }), node: unable, warned: []string{c0 + "terminationMessagePath"}},
+		"an empty folder is made":           {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory"}}), node: registrytest.Able},
+		"no volume without mounts":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), node: unable, refused: []string{c0 + "volumeMounts[0].mountPath"}},
+		"a claim of a persistent volume":    {edit: withVolume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "x"}}), node: registrytest.Able},
+		"a network volume":                  {edit: withVolume(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/p"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].nfs"}},
+		"a claim of its own":                {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{}), node: registrytest.Able},
+		"a block device of its own":         {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{VolumeMode: ptr.To(corev1.PersistentVolumeBlock)}), node: registrytest.Able, refused: []string{"spec.volumes[0].ephemeral.volumeClaimTemplate.spec.volumeMode"}},
+		"a claim of its own that is filled": {edit: withEphemeral(corev1.PersistentVolumeClaimSpec{DataSource: &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "other"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].ephemeral.volumeClaimTemplate.spec.dataSource"}},
+		"a network file system":             {edit: withVolume(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{}}), node: registrytest.Able, refused: []string{"spec.volumes[0].nfs"}},
+		"huge pages as a folder":            {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "HugePages"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].emptyDir.medium"}},
+		"a host path that starts nowhere":   {edit: withVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "srv"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].hostPath.path"}},
+		"a token among files":               {edit: withProjection(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "t"}}), node: registrytest.Able, refused: []string{"spec.volumes[0].projected.sources[0].serviceAccountToken"}},
+		"a file with an owner":              {edit: withVolume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "s", Items: []corev1.KeyToPath{{Key: "k", Path: "p", User: ptr.To[int64](7)}}}}), node: registrytest.Able, refused: []string{"spec.volumes[0].secret.items[0].user"}},
+		"a part of a folder in memory":      {edit: both(withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory"}}), inMount(func(m *corev1.VolumeMount) { m.SubPath = "a" })), node: registrytest.Able},
+		"mounts that come and go":           {edit: both(withVolume(corev1.VolumeSource{}), inMount(func(m *corev1.VolumeMount) { m.MountPropagation = ptr.To(corev1.MountPropagationHostToContainer) })), node: registrytest.Able},
+		"mounts that come to the machine":   {edit: both(withVolume(corev1.VolumeSource{}), inMount(func(m *corev1.VolumeMount) { m.MountPropagation = ptr.To(corev1.MountPropagationBidirectional) })), node: registrytest.Able, refused: []string{c0 + "volumeMounts[0].mountPropagation"}},
+		"read-only mounts all the way down": {edit: both(withVolume(corev1.VolumeSource{}), inMount(func(m *corev1.VolumeMount) {
+			m.ReadOnly, m.RecursiveReadOnly = true, ptr.To(corev1.RecursiveReadOnlyEnabled)
+		})), node: registrytest.Able},
+		"read-only mounts where only one is": {edit: both(withVolume(corev1.VolumeSource{}), inMount(func(m *corev1.VolumeMount) {
+			m.ReadOnly, m.RecursiveReadOnly = true, ptr.To(corev1.RecursiveReadOnlyEnabled)
+		})), node: runtime.Info{Name: "process", CanMount: true}, refused: []string{c0 + "volumeMounts[0].recursiveReadOnly"}},
 		"another user where it can be":             {edit: inSecurity(func(s *corev1.SecurityContext) { s.RunAsUser = ptr.To[int64](54321) }), node: registrytest.Able},
 		"another user where it cannot":             {edit: inSecurity(func(s *corev1.SecurityContext) { s.RunAsUser = ptr.To[int64](54321) }), node: unable, refused: []string{c0 + "securityContext.runAsUser"}},
 		"one's own user everywhere":                {edit: inSecurity(func(s *corev1.SecurityContext) { s.RunAsUser = ptr.To(int64(os.Getuid())) }), node: unable},
@@ -176,6 +196,12 @@ var (
 
 func measure(i *runtime.Info)     { i.CanMeasure = true }
 func dontMeasure(i *runtime.Info) { i.CanMeasure = false }
+
+func giveNetworks(i *runtime.Info) { i.PodRange = netip.MustParsePrefix("10.244.0.0/16") }
+
+func setDNS(s *corev1.PodSpec) {
+	s.DNSPolicy, s.DNSConfig = corev1.DNSNone, &corev1.PodDNSConfig{Nameservers: []string{"192.0.2.53"}}
+}
 
 func with(i runtime.Info, change func(*runtime.Info)) runtime.Info {
 	change(&i)
@@ -219,6 +245,25 @@ func withEphemeral(s corev1.PersistentVolumeClaimSpec) podEdit {
 
 func withProjection(sources ...corev1.VolumeProjection) podEdit {
 	return withVolume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: sources}})
+}
+
+// fromFile has a variable come from a file of an emptyDir.
+func fromFile(medium corev1.StorageMedium) func(*corev1.Pod) {
+	return inSpec(func(s *corev1.PodSpec) {
+		s.Volumes = []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}}}}
+		s.Containers[0].Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{VolumeName: "shared"}}}}
+	})
+}
+
+func nameIt(s *corev1.PodSpec) {
+	s.Subdomain, s.SetHostnameAsFQDN, s.HostnameOverride = "sub", ptr.To(true), ptr.To("a")
+}
+
+// runs is a hook that runs a command.
+var runs = &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}
+
+func commandProbe() *corev1.Probe {
+	return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}}
 }
 
 func tcpProbe(port int32) *corev1.Probe {
@@ -275,7 +320,7 @@ var kept = map[string][]string{
 	"PodSpec": {
 		"volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy", "terminationGracePeriodSeconds",
 		"activeDeadlineSeconds", "serviceAccount", "nodeName", "hostNetwork", "securityContext", "enableServiceLinks",
-		"preemptionPolicy", "os", "schedulingGates", "tolerations", "resources", "runtimeClassName",
+		"preemptionPolicy", "os", "readinessGates", "schedulingGates", "tolerations", "resources", "runtimeClassName",
 	},
 	"Container": {
 		"name", "image", "args", "workingDir", "envFrom", "env", "resources", "restartPolicy", "restartPolicyRules",

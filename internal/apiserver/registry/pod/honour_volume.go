@@ -40,7 +40,7 @@ var volumeRules = []rule[*corev1.Volume]{
 		return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
 	}, measuring, warn, notMeasured},
 	{"emptyDir.mode", func(v *corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.Mode != nil }, nil, refuse,
-		"is not supported by this node: change the directory's mode in the command"},
+		"is alpha in Kubernetes, and not supported here: change the directory's mode in the command"},
 	{"ephemeral.volumeClaimTemplate.spec.volumeMode", func(v *corev1.Volume) bool {
 		s := templateOf(v)
 		return s != nil && ptr.Deref(s.VolumeMode, "") == corev1.PersistentVolumeBlock
@@ -64,13 +64,13 @@ var projectionRules = []rule[*corev1.VolumeProjection]{
 // mountRules are the rules for volume mounts.
 var mountRules = []rule[*corev1.VolumeMount]{
 	{"mountPropagation", func(m *corev1.VolumeMount) bool {
-		return ptr.Deref(m.MountPropagation, corev1.MountPropagationNone) != corev1.MountPropagationNone
-	}, asContainer, refuse, "mounts made inside a container do not show elsewhere on the process runtime: remove it"},
+		return ptr.Deref(m.MountPropagation, corev1.MountPropagationNone) == corev1.MountPropagationBidirectional
+	}, nil, refuse, "mounts that a container makes do not show on the machine: use HostToContainer, or remove it"},
 	{"recursiveReadOnly", func(m *corev1.VolumeMount) bool {
 		return ptr.Deref(m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled) == corev1.RecursiveReadOnlyEnabled
-	}, asContainer, refuse, "cannot be guaranteed on the process runtime: use IfPossible, or remove it"},
+	}, mountingReadOnly, refuse, "takes Linux 5.12, and a host process of this version, which is started when all pods have ended: use IfPossible"},
 	{"bindMountOptions", func(m *corev1.VolumeMount) bool { return len(m.BindMountOptions) > 0 }, nil, refuse,
-		"is not supported by this node: remove it"},
+		"is alpha in Kubernetes, and not supported here: remove it"},
 }
 
 func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {

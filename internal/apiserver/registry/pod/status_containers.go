@@ -28,11 +28,15 @@ func validateContainerStatuses(pod, old *corev1.Pod, p *field.Path) field.ErrorL
 // restartsAllContainers reports whether a container has a rule that restarts all containers of the pod.
 func restartsAllContainers(s *corev1.PodSpec) bool {
 	for _, c := range ContainersAt(s, nil) {
-		if restartsPod(c) {
+		if slices.ContainsFunc(c.RestartPolicyRules, restartsAll) {
 			return true
 		}
 	}
 	return false
+}
+
+func restartsAll(r corev1.ContainerRestartRule) bool {
+	return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
 }
 
 func validateStaysEnded(s *corev1.PodSpec, now, was []corev1.ContainerStatus, p *field.Path) field.ErrorList {

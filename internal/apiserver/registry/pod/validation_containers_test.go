@@ -81,6 +81,10 @@ func TestContainerRules(t *testing.T) {
 		"a signal depends on the system": {podEdits(inContainer(func(c *corev1.Container) {
 			c.Lifecycle = &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGINT)}
 		})), []string{firstContainer + "lifecycle.stopSignal Forbidden"}},
+		"a stop signal is one of Linux": {podEdits(inSpec(func(s *corev1.PodSpec) {
+			s.OS = &corev1.PodOS{Name: corev1.Linux}
+			s.Containers[0].Lifecycle = &corev1.Lifecycle{StopSignal: ptr.To(corev1.Signal("SIGSTINT"))}
+		})), []string{firstContainer + "lifecycle.stopSignal Invalid"}},
 		"a rule tells how to compare, within bounds": {podEdits(inContainer(func(c *corev1.Container) {
 			c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
 			rule := restartOn(registrytest.UpTo(256)...)

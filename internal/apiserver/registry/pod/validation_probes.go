@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // validateProbesAndHooks validates probes and lifecycle hooks. Init containers may have them only if they are sidecars.
@@ -38,10 +39,21 @@ func validateProbesAndHooks(c container, p *field.Path) field.ErrorList {
 	}
 	errs = append(errs, validateHook(c.Lifecycle.PostStart, c.pod, at.Child("postStart"))...)
 	errs = append(errs, validateHook(c.Lifecycle.PreStop, c.pod, at.Child("preStop"))...)
-	if c.Lifecycle.StopSignal != nil && c.pod.OS == nil {
-		errs = append(errs, field.Forbidden(at.Child("stopSignal"), "may not be set for containers with empty `spec.os.name`"))
+	return append(errs, validateStopSignal(c, at.Child("stopSignal"))...)
+}
+
+func validateStopSignal(c container, p *field.Path) field.ErrorList {
+	signal := c.Lifecycle.StopSignal
+	if signal == nil {
+		return nil
 	}
-	return errs
+	if c.pod.OS == nil {
+		return field.ErrorList{field.Forbidden(p, "may not be set for containers with empty `spec.os.name`")}
+	}
+	if _, known := runtime.SignalNumber(string(*signal)); !known {
+		return field.ErrorList{field.Invalid(p, *signal, "is not the name of a signal: write it as SIGTERM or SIGRTMIN+1")}
+	}
+	return nil
 }
 
 func validateProbe(probe *corev1.Probe, name string, p *field.Path) field.ErrorList {

@@ -34,7 +34,7 @@ func RuntimeClass(name, handler string, edits ...func(*nodev1.RuntimeClass)) *no
 
 // Able is a process runtime with all abilities that it can have.
 var Able = noderuntime.Info{
-	Name: "process", EnforcesCPU: true, EnforcesMemory: true, CanMount: true, CanSetHostname: true, CanSetUser: true,
+	Name: "process", EnforcesCPU: true, EnforcesMemory: true, CanMount: true, CanMountReadOnly: true, CanSetHostname: true, CanSetUser: true,
 	CanMeasure: true, CanExec: true,
 }
 

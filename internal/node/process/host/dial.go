@@ -35,5 +35,5 @@ func (h *Host) dial(hello wire.Hello) (*net.TCPConn, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
-	return h.sandbox.Dial(ctx, hello.Dial.Pod, hello.Dial.Port)
+	return h.sandbox.Dial(ctx, hello.Dial.Pod, hello.Dial.To)
 }

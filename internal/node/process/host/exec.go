@@ -68,7 +68,7 @@ func (h *Host) entryOf(id runtime.ID) (*entry, *sandbox.Process) {
 }
 
 func failedExit(err error) wire.Exit {
-	var fault *sandbox.CommandError
+	var fault *runtime.CommandError
 	if errors.As(err, &fault) {
 		return wire.Exit{Code: fault.Code, StartError: fault.Reason}
 	}

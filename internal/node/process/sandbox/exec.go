@@ -26,14 +26,6 @@ type Command struct {
 	reaped bool
 }
 
-// CommandError is why a command could not be started, with the exit code that a shell would have.
-type CommandError struct {
-	Code   int32
-	Reason string
-}
-
-func (e *CommandError) Error() string { return e.Reason }
-
 // errNotRunning means that the container has ended, or is about to.
 var errNotRunning = errors.New("the container does not run any more")
 
@@ -45,7 +37,7 @@ func (p *Process) Exec(args []string, terminal bool, size runtime.Size) (*Comman
 	}
 	defer p.commands.begun()
 	if len(args) == 0 || args[0] == "" {
-		return nil, nil, &CommandError{runtime.ExitNotFound, "there is no command"}
+		return nil, nil, &runtime.CommandError{Code: runtime.ExitNotFound, Reason: "there is no command"}
 	}
 	s := childStreams{terminal: terminal, size: size}
 	defer func() { closeAll(s.theirs()) }()
@@ -139,11 +131,11 @@ func (p *Process) commandError(name string, err error) error {
 	case isLack(err) || !errors.As(err, &failed):
 		return fmt.Errorf("start a command: %w", err)
 	case failed.What != stepRunProgram:
-		return &CommandError{runtime.ExitCannotRun, failed.Error()}
+		return &runtime.CommandError{Code: runtime.ExitCannotRun, Reason: failed.Error()}
 	case failed.Errno == unix.ENOENT || failed.Errno == unix.ENOTDIR:
-		return &CommandError{runtime.ExitNotFound, fmt.Sprintf("cannot run %q: there is no such program in the container", name)}
+		return &runtime.CommandError{Code: runtime.ExitNotFound, Reason: fmt.Sprintf("cannot run %q: there is no such program in the container", name)}
 	}
-	return &CommandError{runtime.ExitCannotRun, fmt.Sprintf("cannot run %q: %v", name, failed.Errno)}
+	return &runtime.CommandError{Code: runtime.ExitCannotRun, Reason: fmt.Sprintf("cannot run %q: %v", name, failed.Errno)}
 }
 
 func (p *Process) newCommand(child *stage.Child) (*Command, error) {

@@ -73,7 +73,7 @@ func (c *composition) close() {
 // seal makes the shadows read-only, because what a container wrote there would be lost.
 func (c *composition) seal() error {
 	for _, s := range c.shadows {
-		if err := makeReadOnly(s.fd); err != nil {
+		if err := makeReadOnly(s.fd, false); err != nil {
 			return fmt.Errorf("make the private copy of %s read-only: %w", s.path, err)
 		}
 	}
@@ -91,7 +91,7 @@ func cloneSources(mounts []runtime.Mount) (trees, error) {
 		if !m.ReadOnly {
 			continue
 		}
-		if err := makeReadOnly(t.fd); err != nil {
+		if err := makeReadOnly(t.fd, m.RecursiveReadOnly); err != nil {
 			return sources, fmt.Errorf("make volume source %s read-only: %w", m.HostPath, err)
 		}
 	}
@@ -117,8 +117,17 @@ func cloneSource(m runtime.Mount) (tree, error) {
 	return w.here().clone()
 }
 
-func makeReadOnly(mount int) error {
-	err := unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+// canMountReadOnly reports whether makeReadOnly can be recursive.
+func canMountReadOnly() bool {
+	return unix.MountSetattr(-1, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}) == unix.EBADF
+}
+
+func makeReadOnly(mount int, recursive bool) error {
+	flags := uint(unix.AT_EMPTY_PATH)
+	if recursive {
+		flags |= unix.AT_RECURSIVE
+	}
+	err := unix.MountSetattr(mount, "", flags, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	if err != unix.ENOSYS {
 		return err
 	}

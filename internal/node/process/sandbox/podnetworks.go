@@ -72,9 +72,6 @@ func (c *child) enterNetwork(namespace *os.File) {
 func (n *podNetworks) namespace(uid types.UID, addr netip.Addr) (*os.File, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.why != "" {
-		return nil, errors.New(n.why)
-	}
 	if pod := n.of[uid]; pod != nil {
 		return pod.Namespace, nil
 	}
@@ -97,6 +94,9 @@ func (n *podNetworks) namespace(uid types.UID, addr netip.Addr) (*os.File, error
 func (n *podNetworks) open() error {
 	if n.network != nil {
 		return nil
+	}
+	if n.why != "" {
+		return errors.New(n.why)
 	}
 	all, err := network.Open(network.Config{Pods: n.pods, Groups: n.ids})
 	if err == nil {
@@ -134,6 +134,11 @@ func (n *podNetworks) dialService(ctx context.Context, port runtime.ServicePort)
 		}
 		return conn.(*net.TCPConn), nil
 	}
+	return n.dial(ctx, port.Address)
+}
+
+// dial connects from the network of all pods.
+func (n *podNetworks) dial(ctx context.Context, to netip.AddrPort) (*net.TCPConn, error) {
 	n.mu.Lock()
 	err := n.open()
 	all := n.network
@@ -141,19 +146,22 @@ func (n *podNetworks) dialService(ctx context.Context, port runtime.ServicePort)
 	if err != nil {
 		return nil, err
 	}
-	return all.Dial(ctx, port.Address)
+	return all.Dial(ctx, to)
 }
 
-// Dial connects to a port of the loopback address of a pod that has a network.
-func (b *Sandbox) Dial(ctx context.Context, pod types.UID, port uint16) (*net.TCPConn, error) {
+// Dial connects from the network of a pod, or if pod is empty, from the network of all pods.
+func (b *Sandbox) Dial(ctx context.Context, pod types.UID, to netip.AddrPort) (*net.TCPConn, error) {
 	n := b.networks
+	if pod == "" {
+		return n.dial(ctx, to)
+	}
 	n.mu.Lock()
 	p := n.of[pod]
 	n.mu.Unlock()
 	if p == nil {
 		return nil, errors.New("the pod has no network: none of its containers has started")
 	}
-	return p.Dial(ctx, port)
+	return p.Dial(ctx, to)
 }
 
 // remove lets the network of a pod end.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -99,7 +100,7 @@ func hasEnded(c *stage.Child) bool {
 	return err == nil && n > 0
 }
 
-// killTree kills orphans of a container, whose parent is the pod's process 1, and reports whether there were any.
+// killTree kills orphans of a container, whose parent is the pod's process 1, and reports whether some may be left.
 func (p *podPIDs) killTree(pod types.UID, mark string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,16 +111,43 @@ func (p *podPIDs) killTree(pod types.UID, mark string) bool {
 	return killMarked(first.PID, mark)
 }
 
-// killMarked kills the descendants of a process 1 that have the mark, and reports whether there were any.
+// killMarked kills the descendants of a process 1 that have the mark, and reports whether some may be left.
 func killMarked(first int, mark string) bool {
-	marks := map[string]bool{mark: true}
-	var left []int
-	for _, pid := range descendants(first) {
-		if pid != first && environOf(pid).has(marks) {
-			left = append(left, pid)
+	marks, dead := map[string]bool{mark: true}, map[int]bool{}
+	for range maxPasses {
+		if !killMarkedOrphans(first, marks, dead) {
+			return false
 		}
 	}
-	return killAll(left)
+	return true
+}
+
+// killMarkedOrphans reports whether it may have missed one: the child of a process that was killed or has ended since the last
+// pass. The newest come first, as they may fork and end at once.
+func killMarkedOrphans(first int, marks map[string]bool, dead map[int]bool) (missed bool) {
+	for _, pid := range slices.Backward(childrenOf(first)) {
+		if dead[pid] {
+			continue
+		}
+		missed = killMarkedTree(pid, marks) || missed
+		dead[pid] = statOf(pid).dead
+		missed = missed || dead[pid]
+	}
+	return missed
+}
+
+// killMarkedTree kills the process and its descendants that have the mark, and reports whether there may have been any. One
+// that is being loaded has no environment yet.
+func killMarkedTree(pid int, marks map[string]bool) (any bool) {
+	e := environOf(pid)
+	any = e.has(marks) && killAll([]int{pid})
+	if s := statOf(pid); !s.dead {
+		any = any || e.isMissing(s)
+	}
+	for _, child := range childrenOf(pid) {
+		any = killMarkedTree(child, marks) || any
+	}
+	return any
 }
 
 // remove kills all processes in the pid namespace of a pod.

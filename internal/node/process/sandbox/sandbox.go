@@ -185,6 +185,7 @@ func (b *Sandbox) describe() runtime.Info {
 	info.ProcessLimit = b.processLimit()
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why
+	info.CanMountReadOnly = canMountReadOnly()
 	info.CanSetHostname = b.views.canRename
 	info.CanMeasure = true // Hosts of older versions do not set it.
 	info.CanExec = b.staged

@@ -115,7 +115,7 @@ func (v *views) placeMessage() error {
 		return err
 	}
 	// All containers share this directory, so none may write to it.
-	return makeReadOnly(w.here().fd)
+	return makeReadOnly(w.here().fd, false)
 }
 
 func shadowDev(stage string) error {

@@ -22,6 +22,7 @@ package wire
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,15 +45,15 @@ type Hello struct {
 	Exec *Exec
 	// Attach passes on the streams of a container.
 	Attach *Attach
-	// Dial connects to a port of a pod.
+	// Dial connects to a pod.
 	Dial *Dial
 }
 
-// Dial asks for a connection to a TCP port of the loopback address of a pod with a network. The host sends its socket, or none
-// and an Exit that says why.
+// Dial asks for a TCP connection from the network of a pod, or of all pods. The host sends its socket, or none and an Exit that
+// says why.
 type Dial struct {
-	Pod  types.UID
-	Port uint16
+	Pod types.UID
+	To  netip.AddrPort
 }
 
 // Exec asks for a command. The host sends the write end of its standard input and the read ends of its output and error
