@@ -70,6 +70,7 @@ test-long: test-faults ## before a change is called done: new seeds, a server ki
 	$(call gotest,long-schedules,./internal/cronjob ./internal/scheduledjob ./internal/controller/cronjob/model ./internal/controller/scheduledjob/model,-rapid.seed=0 -rapid.checks=10000)
 	$(call gotest,long-crash,./test/crash,-crash.fresh -crash.kills 60)
 	$(call gotest,long-store,./internal/store,-store.seed=0 -store.damages=1000)
+	$(call gotest,long-networks,./internal/server,-run ^TestShortPodsWithNetworksLeaveNothing$$ -network.pods=10000)
 	hack/fuzz.sh 20000x
 
 .PHONY: test-faults

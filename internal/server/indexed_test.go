@@ -73,6 +73,7 @@ func withSubdomain(j *batchv1.Job, subdomain string) *batchv1.Job {
 func TestPodsOfAnIndexedJobFindEachOtherByName(t *testing.T) {
 	s, _ := start(t, server.Options{DataDir: t.TempDir(), Node: true})
 	c := clientOf(t, s)
+	defer endJobs(t, c)
 	createJob(t, c, withSubdomain(job("probe", "sleep", "1000"), "ring"))
 	if pod := podOf(t, c, "probe"); pod.Status.PodIP == pod.Status.HostIP {
 		t.Skip("pods cannot have networks here")

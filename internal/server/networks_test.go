@@ -35,6 +35,25 @@ func createJob(t *testing.T, c kubernetes.Interface, j *batchv1.Job) {
 	}
 }
 
+// endJobs deletes all Jobs with their pods, which would outlive the test. It is deferred, as the server ends before cleanups.
+func endJobs(t *testing.T, c kubernetes.Interface) {
+	t.Helper()
+	jobs, err := c.BatchV1().Jobs("").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground), GracePeriodSeconds: ptr.To[int64](0)}
+	for _, j := range jobs.Items {
+		if err := c.BatchV1().Jobs(j.Namespace).Delete(t.Context(), j.Name, now); err != nil {
+			t.Error(err)
+		}
+	}
+	await.Until(t, "the pods are gone", func() bool {
+		list, err := c.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
+		return err == nil && len(list.Items) == 0
+	})
+}
+
 func TestPodsBesideAServiceHaveNetworksAndFindItByName(t *testing.T) {
 	dir := t.TempDir()
 	s, stop := start(t, server.Options{DataDir: dir, Node: true})
@@ -68,6 +87,7 @@ func TestPodsBesideAServiceHaveNetworksAndFindItByName(t *testing.T) {
 	stop()
 	s, _ = start(t, server.Options{DataDir: dir, Node: true})
 	c = clientOf(t, s)
+	defer endJobs(t, c)
 	if again := podOf(t, c, "first"); again.Status.PodIP != first.Status.PodIP {
 		t.Errorf("after a restart: %s, before %s", again.Status.PodIP, first.Status.PodIP)
 	}
@@ -75,13 +95,4 @@ func TestPodsBesideAServiceHaveNetworksAndFindItByName(t *testing.T) {
 	if third := podOf(t, c, "third"); third.Status.PodIP == first.Status.PodIP || third.Status.PodIP == second.Status.PodIP || !netip.MustParseAddr(third.Status.PodIP).IsPrivate() {
 		t.Errorf("the third has the address %s", third.Status.PodIP)
 	}
-	for _, name := range []string{"first", "second", "third", "machine"} {
-		if err := c.BatchV1().Jobs("default").Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
-			t.Error(err)
-		}
-	}
-	await.Until(t, "the pods are gone", func() bool {
-		list, err := c.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
-		return err == nil && len(list.Items) < 2
-	})
 }

@@ -45,6 +45,7 @@ func takeNodePort(t *testing.T) (net.Listener, int32) {
 func TestANodePortThatWasTakenLeadsToAPod(t *testing.T) {
 	s, _ := start(t, server.Options{DataDir: t.TempDir(), Node: true})
 	c := clientOf(t, s)
+	defer endJobs(t, c)
 	other, port := takeNodePort(t)
 	createService(t, c, "web", corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Selector: map[string]string{"job-name": "web"},
 		Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080), NodePort: port}}})

@@ -63,6 +63,7 @@ func awaitLog(t *testing.T, c kubernetes.Interface, namespace, job, container, w
 func TestPodsOfTwoNamespacesListenOnTheSamePort(t *testing.T) {
 	s, _ := start(t, server.Options{DataDir: t.TempDir(), Node: true})
 	c := clientOf(t, s)
+	defer endJobs(t, c)
 	createJob(t, c, withSubdomain(job("probe", "sleep", "1000"), "any"))
 	if pod := podOf(t, c, "probe"); pod.Status.PodIP == pod.Status.HostIP {
 		t.Skip("pods cannot have networks here")
