@@ -13,7 +13,16 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/node/process"
 )
+
+func TestMain(m *testing.M) {
+	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 func TestPercentile(t *testing.T) {
 	cases := map[string]struct {
@@ -140,6 +149,30 @@ func TestAProcessThatIsGoneHasNoTimes(t *testing.T) {
 	}
 }
 
+func TestTheHostOfAServerIsFound(t *testing.T) {
+	b, err := newBench(smallOptions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hosts := hostsOf(self, os.Getpid()); len(hosts) != 0 {
+		t.Errorf("without a server: %v", hosts)
+	}
+	c, err := b.start(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hosts := hostsOf(self, os.Getpid()); len(hosts) != 1 {
+		t.Errorf("with a server: %v", hosts)
+	}
+	if err := c.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMemoryIsOfOneRunOnly(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -203,7 +236,7 @@ func TestTheWholeProductIsMeasured(t *testing.T) {
 }
 
 func TestPartsAreChosenByName(t *testing.T) {
-	for only, want := range map[string]string{"a": "a", "g,a": "a g", byDefault: "a b c d e f g h i j", "pulls": "pulls"} {
+	for only, want := range map[string]string{"a": "a", "g,a": "a g", byDefault: "a b c d e f g h i j k", "pulls": "pulls"} {
 		chosen, err := choose(only)
 		if err != nil {
 			t.Errorf("-only %s: %v", only, err)

@@ -52,16 +52,17 @@ func usage(who int) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// running lists the processes that run a program.
+// running lists the processes that run a program. A process host executes it by a mount of its own, so the path does not say.
 func running(program string) []int {
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
-	if err != nil {
+	file, statErr := os.Stat(program)
+	if err != nil || statErr != nil {
 		return nil
 	}
 	var pids []int
 	for _, link := range links {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
-		if target, e := os.Readlink(link); err == nil && e == nil && target == program {
+		if executed, e := os.Stat(link); err == nil && e == nil && os.SameFile(file, executed) {
 			pids = append(pids, pid)
 		}
 	}

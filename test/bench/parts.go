@@ -16,7 +16,7 @@ type part struct {
 }
 
 // byDefault are the parts that run where none are chosen.
-const byDefault = "a,b,c,d,e,f,g,h,i,j"
+const byDefault = "a,b,c,d,e,f,g,h,i,j,k"
 
 // parts are all measurements, in their order.
 var parts = []part{
@@ -30,6 +30,7 @@ var parts = []part{
 	{"h", (*bench).keptResults},
 	{"i", (*bench).images},
 	{"j", (*bench).memory},
+	{"k", (*bench).networks},
 	{"pulls", (*bench).onlyPulls}, // a piece of i
 	{"smoke", (*bench).smoke},     // by itself, as the heap of this process is measured
 }
