@@ -102,7 +102,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "pods/eviction", &evictionREST{pods: main.Store})
 		out.add(gv, "pods/ephemeralcontainers", newEphemeralContainersREST(main))
 		out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
-		connecter := podConnecter{pods: main.Store, access: s.config.Pods}
+		connecter := podConnecter{pods: main.Store, node: s.config.Pods}
 		out.add(gv, "pods/exec", execREST{connecter})
 		out.add(gv, "pods/attach", attachREST{connecter})
 		out.add(gv, "pods/portforward", portForwardREST{connecter})

@@ -277,7 +277,7 @@ func TestAServiceLeadsToItsBackends(t *testing.T) {
 		}
 	}
 	if n := sentAgain(t, c); n != "0" {
-		t.Errorf("%s packets were sent again, as they were not answered", n)
+		t.Fatalf("%s packets were sent again, as they were not answered", n)
 	}
 	if conn, err := n.Dial(await.Context(t), netip.MustParseAddrPort("10.96.0.3:80")); !errors.Is(err, unix.ECONNREFUSED) {
 		t.Errorf("asked by this process: %v, %v", conn, err)
