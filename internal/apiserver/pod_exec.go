@@ -36,8 +36,9 @@ const idleTimeout = 4 * time.Hour
 
 // podConnecter finds the container that a client wants to connect to.
 type podConnecter struct {
-	pods   *genericregistry.Store
-	access PodAccess
+	pods *genericregistry.Store
+	// node is nil on a server that runs no pods.
+	node func() (PodAccess, error)
 }
 
 func (podConnecter) New() runtime.Object { return &corev1.Pod{} }
@@ -48,26 +49,31 @@ func (podConnecter) Destroy() {}
 // ConnectMethods implements rest.Connecter: WebSockets are opened with GET, SPDY connections with POST.
 func (podConnecter) ConnectMethods() []string { return []string{http.MethodGet, http.MethodPost} }
 
-func (c podConnecter) pod(ctx context.Context, name string) (*corev1.Pod, error) {
-	if c.access == nil {
-		return nil, apierrors.NewServiceUnavailable("this server has no node that runs pods")
+func (c podConnecter) pod(ctx context.Context, name string) (PodAccess, *corev1.Pod, error) {
+	if c.node == nil {
+		return nil, nil, apierrors.NewServiceUnavailable("this server has no node that runs pods")
+	}
+	node, err := c.node()
+	if err != nil {
+		return nil, nil, err
 	}
 	got, err := c.pods.Get(ctx, name, &metav1.GetOptions{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return got.(*corev1.Pod), nil
+	return node, got.(*corev1.Pod), nil
 }
 
-func (c podConnecter) attempt(ctx context.Context, name, container string) (noderuntime.ID, error) {
-	pod, err := c.pod(ctx, name)
+func (c podConnecter) attempt(ctx context.Context, name, container string) (node PodAccess, id noderuntime.ID, err error) {
+	node, pod, err := c.pod(ctx, name)
 	if err != nil {
-		return noderuntime.ID{}, err
+		return nil, id, err
 	}
 	if container, err = chooseContainer(pod, container); err != nil {
-		return noderuntime.ID{}, err
+		return nil, id, err
 	}
-	return c.access.Attempt(pod, container)
+	id, err = node.Attempt(pod, container)
+	return node, id, err
 }
 
 // execREST serves pods/exec.
@@ -84,13 +90,13 @@ func (r execREST) Connect(ctx context.Context, name string, obj runtime.Object, 
 	if len(options.Command) == 0 {
 		return nil, apierrors.NewBadRequest("command: it is missing, and there is no default")
 	}
-	id, err := r.attempt(ctx, name, options.Container)
+	node, id, err := r.attempt(ctx, name, options.Container)
 	if err != nil {
 		return nil, err
 	}
 	command := noderuntime.Command{Args: options.Command, TTY: options.TTY}
 	run := func(ctx context.Context, streams noderuntime.Streams) (int32, error) {
-		return r.access.Exec(ctx, id, command, streams)
+		return node.Exec(ctx, id, command, streams)
 	}
 	return newTerminalHandler(options.Stdin, options.Stdout, options.Stderr, options.TTY, run)
 }
@@ -106,12 +112,12 @@ func (attachREST) NewConnectOptions() (runtime.Object, bool, string) {
 // Connect implements rest.Connecter.
 func (r attachREST) Connect(ctx context.Context, name string, obj runtime.Object, _ rest.Responder) (http.Handler, error) {
 	options := obj.(*corev1.PodAttachOptions)
-	id, err := r.attempt(ctx, name, options.Container)
+	node, id, err := r.attempt(ctx, name, options.Container)
 	if err != nil {
 		return nil, err
 	}
 	run := func(ctx context.Context, streams noderuntime.Streams) (int32, error) {
-		return 0, r.access.Attach(ctx, id, streams)
+		return 0, node.Attach(ctx, id, streams)
 	}
 	return newTerminalHandler(options.Stdin, options.Stdout, options.Stderr, options.TTY, run)
 }

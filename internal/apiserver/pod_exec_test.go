@@ -46,7 +46,9 @@ func (commands) Dial(ctx context.Context, _ *corev1.Pod, port int32) (net.Conn, 
 // session starts a server with the commands, and returns a function that connects to one of them.
 func session(t *testing.T, c commands) func(options corev1.PodExecOptions, bySPDY bool) remotecommand.Executor {
 	t.Helper()
-	s := apiservertest.Start(t, apiservertest.In(t.TempDir()), apiservertest.Listening(t), func(config *apiserver.Config) { config.Pods = c })
+	s := apiservertest.Start(t, apiservertest.In(t.TempDir()), apiservertest.Listening(t), func(config *apiserver.Config) {
+		config.Pods = func() (apiserver.PodAccess, error) { return c, nil }
+	})
 	config, err := clientcmd.BuildConfigFromFlags("", s.KubeconfigPath())
 	if err != nil {
 		t.Fatal(err)

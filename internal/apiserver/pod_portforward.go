@@ -32,20 +32,20 @@ func (portForwardREST) NewConnectOptions() (runtime.Object, bool, string) {
 
 // Connect implements rest.Connecter.
 func (r portForwardREST) Connect(ctx context.Context, name string, obj runtime.Object, _ rest.Responder) (http.Handler, error) {
-	pod, err := r.pod(ctx, name)
+	node, pod, err := r.pod(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if pod.Status.Phase != corev1.PodRunning {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("pod %q does not run: its phase is %s", pod.Name, pod.Status.Phase))
 	}
-	return portForwardHandler{access: r.access, pod: pod, ports: obj.(*corev1.PodPortForwardOptions).Ports}, nil
+	return portForwardHandler{node: node, pod: pod, ports: obj.(*corev1.PodPortForwardOptions).Ports}, nil
 }
 
 // portForwardHandler connects a client with ports of a pod.
 type portForwardHandler struct {
-	access PodAccess
-	pod    *corev1.Pod
+	node PodAccess
+	pod  *corev1.Pod
 	// ports are those of a client that speaks WebSocket alone. Others name them with each connection.
 	ports []int32
 }
@@ -103,7 +103,7 @@ type forwarder struct {
 // PortForward implements portforward.PortForwarder. It returns when the pod has closed the connection; then the library closes
 // the stream.
 func (f forwarder) PortForward(_ context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
-	conn, err := f.access.Dial(f.ctx, f.pod, port)
+	conn, err := f.node.Dial(f.ctx, f.pod, port)
 	if err != nil {
 		return err
 	}

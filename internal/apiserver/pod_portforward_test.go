@@ -60,7 +60,9 @@ var dialers = map[string]func(*url.URL, *rest.Config) (httpstream.Dialer, error)
 }
 
 func TestPortsAreForwarded(t *testing.T) {
-	s := apiservertest.Start(t, apiservertest.In(t.TempDir()), apiservertest.Listening(t), func(c *apiserver.Config) { c.Pods = commands{} })
+	s := apiservertest.Start(t, apiservertest.In(t.TempDir()), apiservertest.Listening(t), func(c *apiserver.Config) {
+		c.Pods = func() (apiserver.PodAccess, error) { return commands{}, nil }
+	})
 	config, err := clientcmd.BuildConfigFromFlags("", s.KubeconfigPath())
 	if err != nil {
 		t.Fatal(err)

@@ -23,21 +23,21 @@ type ResourceMetrics interface {
 	NodeMetrics(context.Context, []*corev1.Node) ([]metricsv1beta1.NodeMetrics, error)
 }
 
-func newPodMetricsREST(pods *genericregistry.Store, source ResourceMetrics) *metricsREST {
+func newPodMetricsREST(pods *genericregistry.Store, node func() (ResourceMetrics, error)) *metricsREST {
 	r := newMetricsREST("pods", pods)
 	r.namespaced = true
 	r.one, r.all = &metricsv1beta1.PodMetrics{}, &metricsv1beta1.PodMetricsList{Items: []metricsv1beta1.PodMetrics{}}
-	if source != nil {
-		r.measure = measureAll(source.PodMetrics)
+	if node != nil {
+		r.measure = measureAll(node, ResourceMetrics.PodMetrics)
 	}
 	return r
 }
 
-func newNodeMetricsREST(nodes *genericregistry.Store, source ResourceMetrics) *metricsREST {
+func newNodeMetricsREST(nodes *genericregistry.Store, node func() (ResourceMetrics, error)) *metricsREST {
 	r := newMetricsREST("nodes", nodes)
 	r.one, r.all = &metricsv1beta1.NodeMetrics{}, &metricsv1beta1.NodeMetricsList{Items: []metricsv1beta1.NodeMetrics{}}
-	if source != nil {
-		r.measure = measureAll(source.NodeMetrics)
+	if node != nil {
+		r.measure = measureAll(node, ResourceMetrics.NodeMetrics)
 	}
 	return r
 }
@@ -128,17 +128,21 @@ func copyPage(to, from runtime.Object) error {
 	return nil
 }
 
-// measureAll converts a function of ResourceMetrics for any objects.
+// measureAll converts a method of ResourceMetrics for any objects.
 func measureAll[Object, Metrics any, P interface {
 	*Metrics
 	runtime.Object
-}](measure func(context.Context, []*Object) ([]Metrics, error)) func(context.Context, []runtime.Object) ([]runtime.Object, error) {
+}](node func() (ResourceMetrics, error), method func(ResourceMetrics, context.Context, []*Object) ([]Metrics, error)) func(context.Context, []runtime.Object) ([]runtime.Object, error) {
 	return func(ctx context.Context, objects []runtime.Object) ([]runtime.Object, error) {
+		source, err := node()
+		if err != nil {
+			return nil, err
+		}
 		typed := make([]*Object, len(objects))
 		for i := range objects {
 			typed[i] = any(objects[i]).(*Object)
 		}
-		measured, err := measure(ctx, typed)
+		measured, err := method(source, ctx, typed)
 		if err != nil {
 			return nil, unavailable(err)
 		}

@@ -41,7 +41,11 @@ func (measured) NodeMetrics(context.Context, []*corev1.Node) ([]metricsv1beta1.N
 
 func metricsOf(t *testing.T, source apiserver.ResourceMetrics) versioned.Interface {
 	t.Helper()
-	s := apiservertest.Start(t, apiservertest.In(t.TempDir()), apiservertest.Listening(t), func(c *apiserver.Config) { c.Metrics = source })
+	s := apiservertest.Start(t, apiservertest.In(t.TempDir()), apiservertest.Listening(t), func(c *apiserver.Config) {
+		if source != nil {
+			c.Metrics = func() (apiserver.ResourceMetrics, error) { return source, nil }
+		}
+	})
 	for _, p := range []struct{ namespace, name, label string }{{"default", "busy", "x"}, {"default", "idle", "x"}, {"default", "other", "y"}, {"kube-system", "far", "x"}} {
 		pod := pod(p.name)
 		pod.Namespace, pod.Labels = p.namespace, map[string]string{"l": p.label}

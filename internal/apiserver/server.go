@@ -51,10 +51,10 @@ type Config struct {
 	Listener net.Listener
 	// Logs reads logs for pods/log and jobs/log. If it is nil, both are refused.
 	Logs LogSource
-	// Pods lets clients into running pods. If it is nil, they are refused.
-	Pods PodAccess
-	// Metrics measures what runs. If it is nil, nothing is measured.
-	Metrics ResourceMetrics
+	// Pods and Metrics return the node, or an error of the API as long as there is none: it is created later, as it needs this
+	// server's client. If they are nil, there never is one.
+	Pods    func() (PodAccess, error)
+	Metrics func() (ResourceMetrics, error)
 	// Jobs describes the Job controller, for explanations of Jobs.
 	Jobs JobOptions
 	// MemoryExceeded returns why there is no memory for new objects, or nil. If it is nil itself, nothing limits them.

@@ -72,7 +72,7 @@ func (f *serviceFeed) feed(ctx context.Context) bool {
 		return false
 	}
 	f.recordTaken(all, taken)
-	return len(taken) == 0
+	return true
 }
 
 // recordTaken records an event about each node port that another program has, once as long as that has it.

@@ -36,7 +36,7 @@ type components struct {
 	// host is nil on a server without a node.
 	host     *host
 	api      *apiserver.Server
-	nodePods nodePods
+	node     lateNode
 	events   *events.Writer
 	services []service
 	ready    chan struct{}
@@ -91,8 +91,8 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 		MemoryExceeded: p.memory.Exceeded}
 	if p.host != nil {
 		config.ServiceRange = func() netip.Prefix { return network.ChooseForServices(network.OfMachine()) }
-		config.Pods, config.Metrics = &p.nodePods, &p.nodePods
-		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass,
+		config.Pods, config.Metrics = p.node.pods, p.node.metrics
+		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.node.runs, RuntimeClass: o.RuntimeClass,
 			LocalStorageClasses: o.LocalStorageClasses}
 	}
 	p.api, err = apiserver.New(config)
@@ -124,7 +124,7 @@ func (p *components) openServices(o Options, logs *podLogs) error {
 		return err
 	}
 	logs.source.Store(n.Logs)
-	p.nodePods.node.Store(n)
+	p.node.Store(n)
 	p.services = append(append(p.services, controllers(c, p.events, localVolumes{volumes, n.Name()}, o)...), n)
 	return nil
 }

@@ -24,6 +24,20 @@ var networks = []fault{
 		tests: "./internal/node/network -run ^TestAServiceLeadsToItsBackends$",
 	},
 	{
+		wrong: "A Service without backends refuses only so many connections a second.",
+		file:  "internal/node/network/rules.go",
+		old:   "exprs{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}}",
+		new:   "exprs{&expr.Reject{Type: unix.NFT_REJECT_ICMP_UNREACH, Code: portUnreachable}}",
+		tests: "./internal/node/network -run ^TestAServiceLeadsToItsBackends$",
+	},
+	{
+		wrong: "A probe of a pod with a network of its own asks the machine.",
+		file:  "internal/node/prober/dial.go",
+		old:   "err == nil && d.Networks.Contains(to.Addr())",
+		new:   "err == nil && !to.IsValid()",
+		tests: "./internal/node/prober -run ^TestAPodWithANetworkIsAskedThere$",
+	},
+	{
 		wrong: "The network of a pod stays when the pod is gone.",
 		file:  "internal/node/process/sandbox/tmpfs.go",
 		old:   "	b.networks.remove(pod)\n",

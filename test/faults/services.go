@@ -65,10 +65,10 @@ var services = []fault{
 	},
 	{
 		wrong: "A node port that was taken once stays closed.",
-		file:  "internal/node/service_feed.go",
-		old:   "return len(taken) == 0",
-		new:   "return true",
-		tests: "./internal/node -run ^TestTheRuntimeIsToldOfServicesUntilItHasThemAll$",
+		file:  "internal/node/network/nodeports.go",
+		old:   "		n.again.Reset(retryAfter)\n",
+		new:   "",
+		tests: "./internal/node/network -run ^TestANodePortThatIsTakenIsTriedAgain$",
 	},
 	{
 		wrong: "Pods do not reach the API server by its Service.",

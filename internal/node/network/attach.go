@@ -116,8 +116,10 @@ var loopback = &netlink.Dummy{LinkAttrs: netlink.LinkAttrs{Name: "lo", Index: 1}
 func linkName(addr netip.Addr) string { return fmt.Sprintf("pod%x", addr.AsSlice()) }
 
 // host is the network of one address.
-func host(addr netip.Addr) *net.IPNet {
-	return &net.IPNet{IP: addr.AsSlice(), Mask: net.CIDRMask(addr.BitLen(), addr.BitLen())}
+func host(addr netip.Addr) *net.IPNet { return network(netip.PrefixFrom(addr, addr.BitLen())) }
+
+func network(p netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }
 
 // Dial connects from the pod to a TCP port.

@@ -78,6 +78,10 @@ func (n *Network) setUp() (err error) {
 	if err := n.links.RouteAdd(&netlink.Route{LinkIndex: loopback.Index, Scope: netlink.SCOPE_LINK, Dst: all, Src: n.gateway.AsSlice()}); err != nil {
 		return err
 	}
+	// The routes of pods that exist come before this one.
+	if err := n.links.RouteAdd(&netlink.Route{Type: unix.RTN_UNREACHABLE, Dst: network(n.pods)}); err != nil {
+		return err
+	}
 	if n.rules, err = newRules(n.pods); err != nil {
 		return fmt.Errorf("nftables: %w", err)
 	}

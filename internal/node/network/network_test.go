@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -203,6 +204,26 @@ func TestPodsPingEachOtherAndTheGateway(t *testing.T) {
 	ping(t, a, n.gateway)
 }
 
+// sentAgain is how many packets of TCP a pod has sent more than once.
+func sentAgain(t *testing.T, p *Pod) string {
+	t.Helper()
+	var text []byte
+	err := inside(p.Namespace, func() (err error) {
+		text, err = os.ReadFile("/proc/thread-self/net/snmp")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tcp [][]string // A line of names and one of values.
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == "Tcp:" {
+			tcp = append(tcp, fields)
+		}
+	}
+	return tcp[1][slices.Index(tcp[0], "RetransSegs")]
+}
+
 func TestAServiceLeadsToItsBackends(t *testing.T) {
 	n := openNetwork(t)
 	a, b, c := attach(t, n, 2), attach(t, n, 3), attach(t, n, 4)
@@ -247,6 +268,23 @@ func TestAServiceLeadsToItsBackends(t *testing.T) {
 	for _, none := range []string{"10.96.0.3:80", "10.96.0.1:81", "10.96.200.1:80"} {
 		if got, err := ask(t, c, none); !errors.Is(err, unix.ECONNREFUSED) {
 			t.Errorf("%s: %q, %v", none, got, err)
+		}
+	}
+	// However often it is asked, it is refused at once.
+	for range 16 {
+		if got, err := ask(t, c, "10.96.0.3:80"); !errors.Is(err, unix.ECONNREFUSED) {
+			t.Fatalf("asked again: %q, %v", got, err)
+		}
+	}
+	if n := sentAgain(t, c); n != "0" {
+		t.Fatalf("%s packets were sent again, as they were not answered", n)
+	}
+	if conn, err := n.Dial(await.Context(t), netip.MustParseAddrPort("10.96.0.3:80")); !errors.Is(err, unix.ECONNREFUSED) {
+		t.Errorf("asked by this process: %v, %v", conn, err)
+	}
+	for _, gone := range []string{"10.244.0.9:80", "10.244.7.1:80"} {
+		if got, err := ask(t, c, gone); !errors.Is(err, unix.EHOSTUNREACH) {
+			t.Errorf("a pod that is gone, %s: %q, %v", gone, got, err)
 		}
 	}
 	// The process itself reaches Services too, for ports of the machine that lead to them.
@@ -469,8 +507,8 @@ func TestManyPodsLeaveNothing(t *testing.T) {
 	}
 	await.Until(t, "the kernel has removed all links", func() bool { return n.linkCount(t) == 0 })
 	routes, err := n.links.RouteList(nil, netlink.FAMILY_V4)
-	if err != nil || len(routes) != 1 {
-		t.Errorf("routes are left, not only the default one: %v, %v", routes, err)
+	if err != nil || len(routes) != 2 {
+		t.Errorf("routes are left, not only the two of the network: %v, %v", routes, err)
 	}
 }
 

@@ -21,8 +21,14 @@ type NodePorts struct {
 	open   sync.WaitGroup
 
 	mu        sync.Mutex
+	wanted    map[uint16]runtime.ServicePort
 	listeners map[uint16]*nodePort
+	// again opens the ports that were taken.
+	again *time.Timer
 }
+
+// retryAfter is when a port that another program has is tried again.
+const retryAfter = time.Second
 
 // DialService connects to one of the backends of a port. There are some.
 type DialService func(ctx context.Context, port runtime.ServicePort) (*net.TCPConn, error)
@@ -38,33 +44,49 @@ type nodePort struct {
 func NewNodePorts(dial DialService) *NodePorts {
 	n := &NodePorts{dial: dial, free: make(chan struct{}, maxConnections), listeners: map[uint16]*nodePort{}}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.again = time.AfterFunc(retryAfter, n.tryAgain)
+	n.again.Stop()
 	return n
 }
 
 // Set opens the node ports of Services, and closes all others. Connections that exist stay. It returns those that another
-// program has taken, which the next call tries again.
+// program has taken. They are opened when it lets go of them.
 func (n *NodePorts) Set(ports []runtime.ServicePort) (taken []uint16) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	wanted := map[uint16]runtime.ServicePort{}
+	n.wanted = map[uint16]runtime.ServicePort{}
 	for _, p := range ports {
 		if p.NodePort != 0 {
-			wanted[p.NodePort] = p
+			n.wanted[p.NodePort] = p
 		}
 	}
 	for number, open := range n.listeners {
-		if _, is := wanted[number]; !is {
+		if _, is := n.wanted[number]; !is {
 			open.listener.Close()
 			delete(n.listeners, number)
 		}
 	}
-	for number, service := range wanted {
+	return n.openAll()
+}
+
+func (n *NodePorts) openAll() (taken []uint16) {
+	for number, service := range n.wanted {
 		if !n.lead(number, service) {
 			taken = append(taken, number)
 		}
 	}
+	n.again.Stop()
+	if len(taken) > 0 {
+		n.again.Reset(retryAfter)
+	}
 	slices.Sort(taken)
 	return taken
+}
+
+func (n *NodePorts) tryAgain() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.openAll()
 }
 
 // lead has a port lead to a Service. It returns false if the port cannot be opened.

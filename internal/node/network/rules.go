@@ -28,6 +28,7 @@ const dnsPort = 53
 //	output       services
 //	postrouting  a pod that a Service leads to itself: masqueraded, as it takes no packet from its own address
 //	forward      what is to no pod: refused
+//	local        what this process sends to Services that lead nowhere: refused
 //	service-…    to one of the backends
 type rules struct {
 	conn  *nftables.Conn
@@ -83,11 +84,10 @@ func newRules(pods netip.Prefix) (_ *rules, err error) {
 	r.rule(prerouting, r.inRanges(), leave())
 	r.rule(prerouting, isTCP(), translate(netip.AddrPortFrom(gateway, egressPort)))
 	r.rule(postrouting, r.isSelf(), exprs{&expr.Masq{}})
-	forward := conn.AddChain(&nftables.Chain{
-		Table: r.table, Name: "forward", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter,
-	})
+	forward := r.filter("forward", nftables.ChainHookForward)
 	r.rule(forward, within(pods), leave())
-	r.rule(forward, exprs{&expr.Reject{Type: unix.NFT_REJECT_ICMP_UNREACH, Code: portUnreachable}})
+	r.refuse(forward)
+	r.refuse(r.filter("local", nftables.ChainHookOutput), r.inRanges())
 	return r, conn.Flush()
 }
 
@@ -113,6 +113,18 @@ func (r *rules) base(name string, hook *nftables.ChainHook, priority *nftables.C
 	return r.conn.AddChain(&nftables.Chain{
 		Table: r.table, Name: name, Type: nftables.ChainTypeNAT, Hooknum: hook, Priority: priority,
 	})
+}
+
+func (r *rules) filter(name string, hook *nftables.ChainHook) *nftables.Chain {
+	return r.conn.AddChain(&nftables.Chain{
+		Table: r.table, Name: name, Type: nftables.ChainTypeFilter, Hooknum: hook, Priority: nftables.ChainPriorityFilter,
+	})
+}
+
+// refuse adds the end of a chain. The kernel sends few ICMP messages a second, so that a connection gets a reset instead.
+func (r *rules) refuse(chain *nftables.Chain, what ...exprs) {
+	r.rule(chain, append(what, isTCP(), exprs{&expr.Reject{Type: unix.NFT_REJECT_TCP_RST}})...)
+	r.rule(chain, append(what, exprs{&expr.Reject{Type: unix.NFT_REJECT_ICMP_UNREACH, Code: portUnreachable}})...)
 }
 
 // exprs is a part of a rule.
@@ -256,11 +268,9 @@ func target(addr netip.Addr) exprs { return within(netip.PrefixFrom(addr, addr.B
 
 // within matches packets to a range.
 func within(p netip.Prefix) exprs {
-	mask := host(p.Addr()).Mask
-	binary.BigEndian.PutUint32(mask, ^uint32(0)<<(32-p.Bits()))
 	return exprs{
 		&expr.Payload{DestRegister: first, Base: expr.PayloadBaseNetworkHeader, Offset: ipTarget, Len: addressSize},
-		&expr.Bitwise{SourceRegister: first, DestRegister: first, Len: addressSize, Mask: mask, Xor: make([]byte, addressSize)},
+		&expr.Bitwise{SourceRegister: first, DestRegister: first, Len: addressSize, Mask: network(p).Mask, Xor: make([]byte, addressSize)},
 		equals(p.Masked().Addr().AsSlice()),
 	}
 }

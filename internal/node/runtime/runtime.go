@@ -283,8 +283,8 @@ type Runtime interface {
 	// ShareVolume gives a directory of a pod's volume, and all in it, to a group as containers with a Root call it.
 	ShareVolume(ctx context.Context, dir string, share beneath.Share) error
 
-	// SetServices replaces the addresses that pods with a Network find beside each other. It returns the node ports that cannot be
-	// opened, as other programs have them; the next call tries them again.
+	// SetServices replaces the addresses that pods with a Network find beside each other. It returns the node ports that
+	// other programs have. They are opened when those let go of them.
 	SetServices(ctx context.Context, s Services) (taken []uint16, err error)
 
 	// Dial makes a TCP connection from the network of a pod with a Network, or if pod is empty, from that in which all of
