@@ -3,6 +3,7 @@ package node_test
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,16 @@ func TestMorePodsRunThanThereAreAddresses(t *testing.T) {
 		pod := h.create(build(fmt.Sprint("pod-", i), []string{"exit", fmt.Sprint(i % 2)}, func(p *corev1.Pod) {
 			p.Spec.RestartPolicy = corev1.RestartPolicyNever
 		}))
-		ended := h.until(pod, "has ended", func(p *corev1.Pod) bool { return podstatus.IsTerminal(p.Status.Phase) })
+		ended := h.until(pod, "has ended", func(p *corev1.Pod) bool {
+			select {
+			case event := <-h.events.Events:
+				if strings.Contains(event, "FailedCreatePodSandBox") {
+					t.Fatal(event)
+				}
+			default:
+			}
+			return podstatus.IsTerminal(p.Status.Phase)
+		})
 		if addr, err := netip.ParseAddr(ended.Status.PodIP); err != nil || !rt.info.PodRange.Contains(addr) {
 			t.Fatalf("%s has the address %q", ended.Name, ended.Status.PodIP)
 		}

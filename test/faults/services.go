@@ -3,6 +3,7 @@ package main
 const (
 	endpointSliceDir  = "internal/controller/endpointslice/"
 	endpointSliceTest = "./internal/controller/endpointslice/..."
+	serviceTest       = "./internal/apiserver/registry/service"
 )
 
 // services are faults in Services and what is behind them.
@@ -76,5 +77,82 @@ var services = []fault{
 		old:   "if pods.Contains(b.Addr()) && b.Addr() != gateway {",
 		new:   "if pods.Contains(b.Addr()) {",
 		tests: "./internal/server -run ^TestPodsReachTheAPIServerByItsService$",
+	},
+	{
+		wrong: "A pod gets the variables of Services of all namespaces.",
+		file:  "internal/node/services/variables.go",
+		old:   "isAPIServer || links && s.Namespace == pod.Namespace",
+		new:   "isAPIServer || links",
+		tests: "./internal/node/services",
+	},
+	{
+		wrong: "A pod without links to Services has no variables of the API server either.",
+		file:  "internal/node/services/variables.go",
+		old:   "isAPIServer || links && s.Namespace == pod.Namespace",
+		new:   "links && (isAPIServer || s.Namespace == pod.Namespace)",
+		tests: "./internal/node/services",
+	},
+	{
+		wrong: "The variables of Services are not in a container's environment.",
+		file:  "internal/node/env/env.go",
+		old:   "range pod.Services {",
+		new:   "range []string{} {",
+		tests: "./internal/server -run ^TestPodsBesideAServiceHaveNetworksAndFindItByName$",
+	},
+	{
+		wrong: "The server's certificate does not have the names of the Service kubernetes.",
+		file:  "internal/apiserver/config.go",
+		old:   "append(s.kubernetesNames(), host)",
+		new:   "[]string{host}",
+		tests: "./internal/server -run ^TestPodsReachTheAPIServerByItsService$",
+	},
+	{
+		wrong: "The server's certificate does not have the address at which pods reach it.",
+		file:  "internal/apiserver/config.go",
+		old:   "hosts = append(hosts, s.podsReach.String())",
+		new:   "_ = hosts",
+		tests: "./internal/server -run ^TestPodsReachTheAPIServerByItsService$",
+	},
+	{
+		wrong: "A certificate of an earlier version stays, without the names of the Service kubernetes.",
+		file:  "internal/apiserver/pki.go",
+		old:   "if cert.VerifyHostname(name) != nil {",
+		new:   `if name == "" {`,
+		tests: "./internal/apiserver -run ^TestCertificatesAreKeptUntilTheyAreAboutToEnd$",
+	},
+	{
+		wrong: "A Service waits for a load balancer for ever.",
+		file:  "internal/apiserver/registry/service/validate.go",
+		old:   "	case corev1.ServiceTypeLoadBalancer:\n",
+		new:   "	case corev1.ServiceTypeLoadBalancer:\n		return nil\n",
+		tests: serviceTest,
+	},
+	{
+		wrong: "A Service has external addresses on which nothing listens.",
+		file:  "internal/apiserver/registry/service/validate.go",
+		old:   "if len(s.ExternalIPs) > 0 {",
+		new:   "if false {",
+		tests: serviceTest,
+	},
+	{
+		wrong: "A Service has a port of a protocol that nothing forwards.",
+		file:  "internal/apiserver/registry/service/validate.go",
+		old:   "port.Protocol == corev1.ProtocolSCTP && !IsHeadless(s)",
+		new:   "false",
+		tests: serviceTest,
+	},
+	{
+		wrong: "A field for load balancers is accepted and has no effect.",
+		file:  "internal/apiserver/registry/service/validate.go",
+		old:   "if f.set && s.Type",
+		new:   "if false && s.Type",
+		tests: serviceTest,
+	},
+	{
+		wrong: "A Service may change its address, which clients know.",
+		file:  "internal/apiserver/registry/service/validate_update.go",
+		old:   "s.ClusterIPs[0] != was.ClusterIPs[0]",
+		new:   "false",
+		tests: serviceTest,
 	},
 }

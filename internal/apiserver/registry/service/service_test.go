@@ -60,6 +60,8 @@ func TestWhatAServiceMaySay(t *testing.T) {
 		"there are no two families":         {func(s *corev1.ServiceSpec) { s.IPFamilyPolicy = ptr.To(corev1.IPFamilyPolicyRequireDualStack) }, "spec.ipFamilyPolicy"},
 		"unless users write the endpoints":  {func(s *corev1.ServiceSpec) { s.Selector, s.ClusterIP = nil, "None" }, ""},
 		"nothing listens elsewhere":         {func(s *corev1.ServiceSpec) { s.ExternalIPs = []string{"1.2.3.4"} }, "spec.externalIPs"},
+		"there are no balancers to choose":  {func(s *corev1.ServiceSpec) { s.LoadBalancerClass = ptr.To("example.com/class") }, "spec.loadBalancerClass"},
+		"nobody asks for its health":        {func(s *corev1.ServiceSpec) { s.HealthCheckNodePort = 30000 }, "spec.healthCheckNodePort"},
 		"another name is enough":            {name, ""},
 		"another name needs no port":        {func(s *corev1.ServiceSpec) { name(s); s.Ports = nil }, ""},
 		"another name has no address":       {func(s *corev1.ServiceSpec) { name(s); s.ClusterIP = "10.0.0.3" }, "spec.clusterIPs"},
