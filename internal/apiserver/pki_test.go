@@ -22,6 +22,7 @@ func TestCertificatesAreKeptUntilTheyAreAboutToEnd(t *testing.T) {
 		"near the end of the server's it is renewed": {later: certValidity - renewBefore + time.Hour, newServer: true},
 		"near the end of the CA's all are renewed":   {later: caValidity - renewBefore + time.Hour, newCA: true, newServer: true},
 		"another address needs another certificate":  {hosts: []string{"192.0.2.1"}, newServer: true},
+		"another name needs another certificate":     {hosts: []string{"kubernetes.default"}, newServer: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

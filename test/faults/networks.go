@@ -79,4 +79,11 @@ var networks = []fault{
 		new:   "true",
 		tests: "./internal/node -run ^TestWhichPodsGetANetwork$",
 	},
+	{
+		wrong: "The address of a pod that starts is only in memory.",
+		file:  "internal/node/sync.go",
+		old:   " || p.address.IsValid() && api.Status.PodIP != p.address.String()",
+		new:   "",
+		tests: "./internal/node -run ^TestTheAddressOfAPodIsStoredBeforeItStarts$",
+	},
 }
