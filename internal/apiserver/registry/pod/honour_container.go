@@ -24,8 +24,8 @@ var containerRules = []rule[*corev1.Container]{
 		"is needed on the process runtime: the image's entrypoint is not known because images are not pulled; set command to a program of this machine"},
 	{"imagePullPolicy", func(c *corev1.Container) bool { return c.ImagePullPolicy != defaultPullPolicy(c.Image) }, asContainer, warn,
 		"has no effect: images are not pulled"},
-	{"ports", mapsPorts, asContainer, warn,
-		"has no effect: a process listens on the ports of the machine itself"},
+	{"ports", func(c *corev1.Container) bool { return slices.ContainsFunc(c.Ports, hasHostIP) }, nil, warn,
+		"hostIP has no effect: the program chooses the address on which it listens"},
 
 	{"livenessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.LivenessProbe) }, attaching, refuse, noStreams},
 	{"readinessProbe.exec", func(c *corev1.Container) bool { return runsCommand(c.ReadinessProbe) }, attaching, refuse, noStreams},
@@ -67,11 +67,7 @@ func limits(name corev1.ResourceName) func(*corev1.Container) bool {
 }
 
 // mapsPorts reports whether a port is mapped to another port of the host, or bound to one of its addresses.
-func mapsPorts(c *corev1.Container) bool {
-	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool {
-		return p.HostIP != "" || (p.HostPort != 0 && p.HostPort != p.ContainerPort)
-	})
-}
+func hasHostIP(p corev1.ContainerPort) bool { return p.HostIP != "" }
 
 func runsCommand(p *corev1.Probe) bool { return p != nil && p.Exec != nil }
 

@@ -49,6 +49,8 @@ var podRules = []rule[*corev1.PodSpec]{
 		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
 	{"subdomain", func(s *corev1.PodSpec) bool { return s.Subdomain != "" && !ptr.Deref(s.SetHostnameAsFQDN, false) }, withNetworks, warn,
 		"only the pod itself knows the name: pods cannot have networks of their own on this machine"},
+	{"hostNetwork", func(s *corev1.PodSpec) bool { return !s.HostNetwork && wantsHostPorts(s) }, nil, warn,
+		"only with it does a hostPort lead to the pod, whether there are Services or not: set it, or use a Service of type NodePort"},
 	{"dnsPolicy", func(s *corev1.PodSpec) bool { return s.DNSPolicy == corev1.DNSNone && mayShareNetwork(s) }, nil, warn, needsNetwork},
 	{"dnsConfig", func(s *corev1.PodSpec) bool { return s.DNSConfig != nil && mayShareNetwork(s) }, nil, warn, needsNetwork},
 	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, withMounts, refuse,
@@ -101,3 +103,14 @@ func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.Pod
 
 // mayShareNetwork reports whether the pod has the machine's network, unless there are Services beside it.
 func mayShareNetwork(s *corev1.PodSpec) bool { return s.HostNetwork || s.Subdomain == "" }
+
+func wantsHostPorts(s *corev1.PodSpec) bool {
+	for _, all := range [][]corev1.Container{s.InitContainers, s.Containers} {
+		for _, c := range all {
+			if slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort != 0 }) {
+				return true
+			}
+		}
+	}
+	return false
+}

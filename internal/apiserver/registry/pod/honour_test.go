@@ -95,7 +95,16 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		}), node: registrytest.Able},
 		"a port cannot be another one outside": {edit: inContainer(func(c *corev1.Container) {
 			c.Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 8080}}
-		}), node: registrytest.Able, warned: []string{c0 + "ports"}},
+		}), node: ofImages, warned: []string{"spec.hostNetwork"}},
+		"nor is it the same": {edit: inContainer(func(c *corev1.Container) {
+			c.Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+		}), node: registrytest.Able, warned: []string{"spec.hostNetwork"}},
+		"unless the machine's network is wanted": {edit: inSpec(func(s *corev1.PodSpec) {
+			s.HostNetwork, s.Containers[0].Ports = true, []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+		}), node: registrytest.Able},
+		"the program chooses where it listens": {edit: inContainer(func(c *corev1.Container) {
+			c.Ports = []corev1.ContainerPort{{ContainerPort: 80, HostIP: "127.0.0.1"}}
+		}), node: ofImages, warned: []string{c0 + "ports"}},
 
 		"a host name is kept where it can be":    {edit: inSpec(func(s *corev1.PodSpec) { s.Hostname = "pi-0" }), node: registrytest.Able},
 		"a host name is ignored where it cannot": {edit: inSpec(func(s *corev1.PodSpec) { s.Hostname = "pi-0" }), node: unable, warned: []string{"spec.hostname"}},
