@@ -64,7 +64,7 @@ test-cluster: ## the tests against a real kube-apiserver, which is built the fir
 	$(call gotest,cluster-stories,$(CLUSTER_STORIES),-p 1 -run '$(CLUSTER)')
 
 .PHONY: test-long
-test-long: test-faults ## before a change is called done: new seeds, a server killed many times, planted faults, fuzzing
+test-long: test-faults ## before a change is called done: new seeds, a server killed many times, planted faults, many pods with networks, fuzzing
 	$(call gotest,long-core,./internal/job,-rapid.seed=0 -rapid.checks=75000)
 	$(call gotest,long-model,./internal/controller/job/model,-rapid.seed=0 -rapid.checks=25000)
 	$(call gotest,long-schedules,./internal/cronjob ./internal/scheduledjob ./internal/controller/cronjob/model ./internal/controller/scheduledjob/model,-rapid.seed=0 -rapid.checks=10000)
