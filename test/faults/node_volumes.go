@@ -5,8 +5,8 @@ var ofVolumes = []fault{
 	{
 		wrong: "A pod uses a claim before it is bound to the node, so that nothing protects the claim.",
 		file:  "internal/node/sync.go",
-		old:   `if len(d.Start) > 0 && api.Spec.NodeName == "" && persistentvolume.UsesClaims(api) {`,
-		new:   `if len(d.Start) > 1000 && api.Spec.NodeName == "" && persistentvolume.UsesClaims(api) {`,
+		old:   `api.Spec.NodeName == "" && persistentvolume.UsesClaims(api) ||`,
+		new:   `api.Spec.NodeName == "none" && persistentvolume.UsesClaims(api) ||`,
 		tests: "./internal/node -run ^TestAPodWithAClaimIsBoundBeforeItStarts$",
 	},
 	{
