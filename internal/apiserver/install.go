@@ -175,7 +175,11 @@ func (s *Server) install(all routes) error {
 		}
 		others = append(others, groups[name])
 	}
-	return s.generic.InstallAPIGroups(others...)
+	err := s.generic.InstallAPIGroups(others...)
+	for _, info := range groups {
+		info.StaticOpenAPISpec = nil // The library keeps groups, and needs this no more.
+	}
+	return err
 }
 
 func newestFirst(a, b schema.GroupVersion) int {

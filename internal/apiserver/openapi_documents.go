@@ -8,6 +8,8 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/mux"
 	openapiroutes "k8s.io/apiserver/pkg/server/routes"
+	openapicommon "k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
 const (
@@ -39,13 +41,26 @@ func serveOpenAPI(s *genericapiserver.GenericAPIServer, c *genericapiserver.Conf
 		built := mux.NewPathRecorderMux("openapi")
 		v2 := *c.OpenAPIConfig // the library puts functions into it that refer to all that it builds
 		openapiroutes.OpenAPI{Config: &v2}.InstallV2(s.Handler.GoRestfulContainer, built)
-		openapiroutes.OpenAPI{V3Config: c.OpenAPIV3Config}.InstallV3(s.Handler.GoRestfulContainer, built)
+		v3 := *c.OpenAPIV3Config
+		v3.Definitions = v3.GetDefinitions(func(name string) spec.Ref {
+			name, _ = v3.GetDefinitionName(name)
+			return spec.MustCreateRef("#/components/schemas/" + openapicommon.EscapeJsonPointer(name))
+		})
+		openapiroutes.OpenAPI{V3Config: &v3}.InstallV3(s.Handler.GoRestfulContainer, built)
 		return built
 	})
 	paths := s.Handler.NonGoRestfulMux
 	paths.Handle("/openapi/v2", documents)
 	paths.Handle("/openapi/v3", documents)
 	paths.UnlistedHandlePrefix("/openapi/v3/", documents)
+}
+
+// forgetOpenAPI returns a function that has the configuration forget, when the API is installed, what takes three megabytes: the
+// definitions of all types, which only documents still need, and functions of the library that refer to all that it has built.
+func forgetOpenAPI(c *openapicommon.OpenAPIV3Config) func() {
+	before := *c
+	before.Definitions = nil
+	return func() { *c = before }
 }
 
 func newOpenAPIDocuments(build func() http.Handler) *openAPIDocuments {

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	openapicommon "k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
 // builtDocuments counts how often they were built. Each answer tells its path and format.
@@ -102,4 +105,15 @@ func TestNoMoreOpenAPIDocumentsAreKeptThanThereMayBe(t *testing.T) {
 		}
 		time.Sleep(2 * builtKept)
 	})
+}
+
+func TestTheConfigurationForgetsWhatTheLibraryHasBuilt(t *testing.T) {
+	names := func(string) (string, spec.Extensions) { return "name", nil }
+	c := &openapicommon.OpenAPIV3Config{GetDefinitionName: names, Definitions: map[string]openapicommon.OpenAPIDefinition{"type": {}}}
+	forget := forgetOpenAPI(c)
+	c.GetOperationIDAndTagsFromRoute = func(openapicommon.Route) (string, []string, error) { return "", nil, nil }
+	forget()
+	if c.Definitions != nil || c.GetOperationIDAndTagsFromRoute != nil || c.GetDefinitionName == nil {
+		t.Errorf("it still has %+v", c)
+	}
 }

@@ -137,9 +137,11 @@ func (s *Server) setUp(resources []kinds.Resource) error {
 	if err != nil {
 		return fmt.Errorf("set up the API server: %w", err)
 	}
+	forget := forgetOpenAPI(config.OpenAPIV3Config)
 	if err := s.install(all); err != nil {
 		return fmt.Errorf("install the API: %w", err)
 	}
+	forget()
 	serveOpenAPI(s.generic, config)
 	s.client = inprocess.New(kinds, s.admitCreation)
 	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.keepClasses(), s.keepKubernetesService())

@@ -50,7 +50,7 @@ func NewNodePorts(dial DialService) *NodePorts {
 }
 
 // Set opens the node ports of Services, and closes all others. Connections that exist stay. It returns those that another
-// program has taken. They are opened when it lets go of them.
+// program has taken. They are opened when they are free.
 func (n *NodePorts) Set(ports []runtime.ServicePort) (taken []uint16) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 // Pool says which pod has which address. It starts with what the pods' statuses say, so it needs no memory of its own.
 type Pool struct {
 	pods netip.Prefix
-	// last was given out last. An address is used again as late as possible, for the sake of those who still remember
-	// who had it.
+	// last was given out last. An address is used again as late as possible, for the sake of clients that still remember
+	// which pod had it.
 	last netip.Addr
 	of   map[types.UID]netip.Addr
 	used map[netip.Addr]bool
@@ -23,7 +23,7 @@ func NewPool(pods netip.Prefix) *Pool {
 }
 
 // Keep has a pod keep the address that it had before a restart. An address of another range, as of a former host process,
-// is nobody's.
+// is no pod's.
 func (p *Pool) Keep(pod types.UID, addr netip.Addr) {
 	if p.pods.Contains(addr) && !p.used[addr] && !p.of[pod].IsValid() {
 		p.give(pod, addr)

@@ -284,7 +284,7 @@ type Runtime interface {
 	ShareVolume(ctx context.Context, dir string, share beneath.Share) error
 
 	// SetServices replaces the addresses that pods with a Network find beside each other. It returns the node ports that
-	// other programs have. They are opened when those let go of them.
+	// other programs have. They are opened when they are free.
 	SetServices(ctx context.Context, s Services) (taken []uint16, err error)
 
 	// Dial makes a TCP connection from the network of a pod with a Network, or if pod is empty, from that in which all of
