@@ -51,4 +51,18 @@ var networks = []fault{
 		new:   "if s := r.services.Load(); false {",
 		tests: "./internal/node/process -run ^TestNetworksAfterTheHostIsKilled$",
 	},
+	{
+		wrong: "A pod loses its name the moment it ends, so that others of its Job look for it for ever.",
+		file:  "internal/node/network/former.go",
+		old:   "former[host] = formerHost{address, at.Add(Lingers)}",
+		new:   "former[host] = formerHost{address, at}",
+		tests: "./internal/node/network -run ^TestAPodThatHasEndedKeepsItsNameForAWhile$",
+	},
+	{
+		wrong: "A pod stops to answer pings the moment it ends.",
+		file:  "internal/node/process/sandbox/podnetworks.go",
+		old:   "if len(n.ended) == maxEnded {",
+		new:   "if true {",
+		tests: "./internal/node/process/sandbox -run ^TestTheNetworkOfAPodEndsAWhileAfterThePod$",
+	},
 }
