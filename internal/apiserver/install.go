@@ -95,19 +95,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		kind.Deleter = namespaces
 		kind.Strategy = finalizeStrategy{main.UpdateStrategy.(strategy)}
 	case podsResource:
-		main.BeginCreate = s.classes.admit
-		binding := &bindingREST{pods: main.Store}
-		out.add(gv, "bindings", pluralBindingREST{binding})
-		out.add(gv, "pods/binding", binding)
-		out.add(gv, "pods/eviction", &evictionREST{pods: main.Store})
-		out.add(gv, "pods/ephemeralcontainers", newEphemeralContainersREST(main))
-		out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
-		connecter := podConnecter{pods: main.Store, node: s.config.Pods}
-		out.add(gv, "pods/exec", execREST{connecter})
-		out.add(gv, "pods/attach", attachREST{connecter})
-		out.add(gv, "pods/portforward", portForwardREST{connecter})
-		out.add(metricsv1beta1.SchemeGroupVersion, "pods", newPodMetricsREST(main.Store, s.config.Metrics))
-		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
+		s.addPods(out, main, kind, logs)
 	case schema.GroupResource{Resource: "nodes"}:
 		out.add(metricsv1beta1.SchemeGroupVersion, "nodes", newNodeMetricsREST(main.Store, s.config.Metrics))
 	case batchv1.Resource("jobs"):
@@ -204,4 +192,22 @@ func (s *Server) waitForStorage(ctx context.Context) error {
 		}
 		return true
 	})
+}
+
+// addPods adds what only pods have.
+func (s *Server) addPods(out routes, main *objectREST, kind *inprocess.Kind, logs LogSource) {
+	gv := main.resource.Version
+	main.BeginCreate = s.classes.admit
+	binding := &bindingREST{pods: main.Store}
+	out.add(gv, "bindings", pluralBindingREST{binding})
+	out.add(gv, "pods/binding", binding)
+	out.add(gv, "pods/eviction", &evictionREST{pods: main.Store})
+	out.add(gv, "pods/ephemeralcontainers", newEphemeralContainersREST(main))
+	out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
+	connecter := podConnecter{pods: main.Store, node: s.config.Pods}
+	out.add(gv, "pods/exec", execREST{connecter})
+	out.add(gv, "pods/attach", attachREST{connecter})
+	out.add(gv, "pods/portforward", portForwardREST{connecter})
+	out.add(metricsv1beta1.SchemeGroupVersion, "pods", newPodMetricsREST(main.Store, s.config.Metrics))
+	kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
 }

@@ -28,22 +28,24 @@ func validateAddresses(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
 	if len(s.ClusterIPs) > 1 && s.ClusterIPs[0] == corev1.ClusterIPNone {
 		errs = append(errs, field.Invalid(ips, s.ClusterIPs, "None must be the only value"))
 	}
-	valid := true
-	for i, text := range s.ClusterIPs {
+	invalid := validateEach(s.ClusterIPs, ips)
+	if len(invalid) == 0 && len(s.ClusterIPs) > 1 && s.ClusterIPs[0] != corev1.ClusterIPNone {
+		errs = append(errs, field.Invalid(ips, s.ClusterIPs, "must be one address: there is only IPv4 here"))
+	}
+	return append(errs, invalid...)
+}
+
+func validateEach(addresses []string, p *field.Path) (errs field.ErrorList) {
+	for i, text := range addresses {
 		if text == corev1.ClusterIPNone && i == 0 {
 			continue
 		}
 		switch addr, err := netip.ParseAddr(text); {
 		case err != nil:
-			valid = false
-			errs = append(errs, field.Invalid(ips.Index(i), text, "must be an IP address, such as 10.96.0.7"))
+			errs = append(errs, field.Invalid(p.Index(i), text, "must be an IP address, such as 10.96.0.7"))
 		case !addr.Is4():
-			valid = false
-			errs = append(errs, field.Invalid(ips.Index(i), text, "must be an IPv4 address: there are no others here"))
+			errs = append(errs, field.Invalid(p.Index(i), text, "must be an IPv4 address: there are no others here"))
 		}
-	}
-	if valid && len(s.ClusterIPs) > 1 && s.ClusterIPs[0] != corev1.ClusterIPNone {
-		errs = append(errs, field.Invalid(ips, s.ClusterIPs, "must be one address: there is only IPv4 here"))
 	}
 	return errs
 }

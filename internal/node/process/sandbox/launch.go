@@ -62,12 +62,8 @@ func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error)
 			return nil, err
 		}
 	}
-	if c.TTY && c.Root == nil {
-		// Not on a thread, where /dev may be a shadow in which the kernel finds no terminals.
-		if err := l.streams.openTerminal(l.owner()); err != nil {
-			l.streams.close()
-			return nil, startErrorf("%v", err)
-		}
+	if err := l.openTerminal(); err != nil {
+		return nil, err
 	}
 	var p *Process
 	err := jobs.run(func(t *thread) (err error) {
@@ -89,6 +85,19 @@ func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error)
 		return nil, err
 	}
 	return p, nil
+}
+
+// openTerminal opens the terminal of a process. It is not done on a thread, where /dev may be a shadow in which the kernel finds
+// no terminals.
+func (l *launch) openTerminal() error {
+	if !l.container.TTY || l.container.Root != nil {
+		return nil
+	}
+	if err := l.streams.openTerminal(l.owner()); err != nil {
+		l.streams.close()
+		return startErrorf("%v", err)
+	}
+	return nil
 }
 
 // refuse returns an error for what the container asks for and this machine cannot do.
