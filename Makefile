@@ -51,6 +51,15 @@ test: ## the ordinary tests, a few minutes; needs nothing but Go
 	@$(GO) run ./test/report $(RECORDS)/test.json $(RECORDS)/test-driving.json
 	@echo 'Not run here: make test-race (needs a C compiler), make test-cluster (a real kube-apiserver), make test-long.'
 
+# Images of the examples, whose tests skip where they have not been made.
+IMAGES := $(patsubst %,bin/images/%.tar,redis job-wq-2 rabbitmq job-wq-1 bash busybox)
+
+.PHONY: example-images
+example-images: $(IMAGES) ## images for the tests of examples/patterns, from Debian packages; needs apt and the network
+
+bin/images/%.tar: examples/patterns/images.sh hack/debian-image.sh $(wildcard examples/patterns/*/worker/* examples/patterns/*/server/*/*/*)
+	examples/patterns/images.sh bin/images $*
+
 .PHONY: test-race
 test-race: export CGO_ENABLED := 1
 test-race: ## what runs at the same time, under the race detector (needs a C compiler)

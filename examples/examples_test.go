@@ -21,28 +21,45 @@ import (
 )
 
 func TestEveryExampleIsAValidManifestThatTheReadmeLists(t *testing.T) {
-	files, err := filepath.Glob("*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no examples: %v", err)
-	}
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
+	for _, file := range manifests(t, "*.yaml") {
 		t.Run(file, func(t *testing.T) {
-			if !strings.Contains(string(readme), "["+file+"]("+file+")") {
+			if !strings.Contains(read(t, "README.md"), "["+file+"]("+file+")") {
 				t.Errorf("README.md has no line for %s", file)
 			}
-			content, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if jobs := decode(t, content); jobs == 0 {
+			if jobs := decode(t, []byte(read(t, file))); jobs == 0 {
 				t.Error("there is nothing to run in it")
 			}
 		})
 	}
+}
+
+func TestThePatternsAreValidManifestsThatTheirReadmesUse(t *testing.T) {
+	for _, file := range manifests(t, "patterns/*/*.yaml") {
+		t.Run(file, func(t *testing.T) {
+			if !strings.Contains(read(t, filepath.Join(filepath.Dir(file), "README.md")), filepath.Base(file)) {
+				t.Errorf("README.md beside it does not use %s", file)
+			}
+			decode(t, []byte(read(t, file)))
+		})
+	}
+}
+
+func manifests(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	return files
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 // decode fails on fields that no API type has, and returns the number of Jobs, CronJobs and ScheduledJobs.

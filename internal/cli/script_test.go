@@ -41,11 +41,16 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts run the whole program against real servers on data directories of their own.
-func TestImagesWithoutRoot(t *testing.T) { unprivileged.Run(t, "^TestScripts$/^images") }
+func TestImagesWithoutRoot(t *testing.T) {
+	unprivileged.Run(t, "^TestScripts$/^(images|patterns)", "../../examples", exampleImages)
+}
 
 func TestImagesWithSubordinateIDs(t *testing.T) {
-	unprivileged.WithSubordinateIDs(t, "^TestScripts$/^images")
+	unprivileged.WithSubordinateIDs(t, "^TestScripts$/^(images|patterns)", "../../examples", exampleImages)
 }
+
+// exampleImages has the images of examples/patterns, after make example-images.
+const exampleImages = "../../bin/images"
 
 func TestScripts(t *testing.T) {
 	if testing.Short() {
@@ -65,6 +70,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TERM", "dumb")
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			e.Setenv("DOCS", filepath.Join(root, "docs"))
+			e.Setenv("IMAGES", filepath.Join(root, "bin", "images"))
 			e.Defer(func() { endPods(e.WorkDir) })
 			return nil
 		},
@@ -73,6 +79,13 @@ func TestScripts(t *testing.T) {
 			case "images":
 				_, err := exec.LookPath("busybox")
 				return err == nil && exec.Command("unshare", "--user", "true").Run() == nil, nil
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "networks":
+				return exec.Command("unshare", "--user", "--net", "true").Run() == nil, nil
+			case "example-images":
+				_, err := os.Stat(filepath.Join(root, "bin", "images", "redis.tar"))
+				return err == nil, nil
 			case "groups":
 				return os.Geteuid() == 0 || userns.Own().SingleIDReason == nil, nil
 			}
@@ -85,6 +98,7 @@ func TestScripts(t *testing.T) {
 			"becomes": becomes,
 			"expand":  expand,
 			"follow":  follow,
+			"mirror":  mirrorArchives,
 			"save":    saveBlocks,
 			"serve":   serveImage,
 		},
@@ -186,6 +200,25 @@ func busybox(t testing.TB, entrypoint []string) v1.Image {
 	return images.Image(t, v1.Config{Entrypoint: entrypoint, Env: []string{"PATH=/bin", "OF_IMAGE=yes"}, User: "7:8", WorkingDir: "/tmp"}, images.Busybox(t))
 }
 
+// mirrorArchives serves images from a registry that is the mirror of docker.io in the user's hosts.toml: mirror ARCHIVE…
+func mirrorArchives(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: mirror ARCHIVE…")
+	}
+	t := script{ts: ts}
+	served := map[string]v1.Image{}
+	for _, archive := range args {
+		image, err := tarball.ImageFromPath(ts.MkAbs(archive), nil)
+		ts.Check(err)
+		served["library/"+strings.TrimSuffix(filepath.Base(archive), ".tar")] = image
+	}
+	mirrorDockerHub(ts, images.Serve(t, served))
+}
+
+func mirrorDockerHub(ts *testscript.TestScript, host string) {
+	images.Hosts(script{ts: ts}, filepath.Join(ts.Getenv("HOME"), ".config", "stint", "registries.d"), "docker.io", host)
+}
+
 // serveImage serves an image with busybox, behind a login, from a registry that is the mirror of docker.io in the user's
 // hosts.toml: serve NAME USER PASSWORD ENTRYPOINT…
 func serveImage(ts *testscript.TestScript, neg bool, args []string) {
@@ -194,5 +227,5 @@ func serveImage(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	t := script{ts: ts}
 	host := images.ServeBehind(t, map[string]v1.Image{args[0]: busybox(t, args[3:])}, images.Login(args[1], args[2]))
-	images.Hosts(t, filepath.Join(ts.Getenv("HOME"), ".config", "stint", "registries.d"), "docker.io", host)
+	mirrorDockerHub(ts, host)
 }

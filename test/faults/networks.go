@@ -54,8 +54,8 @@ var networks = []fault{
 	{
 		wrong: "A descriptor of a pod's network stays open when the pod is gone.",
 		file:  "internal/node/process/sandbox/podnetworks.go",
-		old:   "		pod.Close()\n		delete(n.of, uid)",
-		new:   "		delete(n.of, uid)",
+		old:   "		pod.Close()\n		delete(n.ended, pod)",
+		new:   "		delete(n.ended, pod)",
 		tests: "./internal/node/process -run ^TestThePodsNetworkEndsWithThePod$",
 	},
 	{
@@ -85,5 +85,19 @@ var networks = []fault{
 		old:   " || p.address.IsValid() && api.Status.PodIP != p.address.String()",
 		new:   "",
 		tests: "./internal/node -run ^TestTheAddressOfAPodIsStoredBeforeItStarts$",
+	},
+	{
+		wrong: "A pod loses its name the moment it ends, so that others of its Job look for it for ever.",
+		file:  "internal/node/network/former.go",
+		old:   "former[host] = formerHost{address, at.Add(Lingers)}",
+		new:   "former[host] = formerHost{address, at}",
+		tests: "./internal/node/network -run ^TestAPodThatHasEndedKeepsItsNameForAWhile$",
+	},
+	{
+		wrong: "A pod stops to answer pings the moment it ends.",
+		file:  "internal/node/process/sandbox/podnetworks.go",
+		old:   "if len(n.ended) == maxEnded {",
+		new:   "if true {",
+		tests: "./internal/node/process/sandbox -run ^TestTheNetworkOfAPodEndsAWhileAfterThePod$",
 	},
 }

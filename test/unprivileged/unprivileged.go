@@ -2,6 +2,8 @@
 package unprivileged
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -14,14 +16,15 @@ import (
 // user has no rights and, but for WithSubordinateIDs, no subordinate ids.
 const user = 65534
 
-// Run runs the tests that match a pattern of go test as a user without rights.
-func Run(t *testing.T, pattern string) {
+// Run runs the tests that match a pattern of go test as a user without rights. The user has a copy of testdata, and sees those
+// of trees that exist, such as ../../examples, where the package has them.
+func Run(t *testing.T, pattern string, trees ...string) {
 	t.Helper()
-	again(t, pattern, "")
+	again(t, pattern, "", trees...)
 }
 
 // WithSubordinateIDs is Run for a user who has subordinate ids.
-func WithSubordinateIDs(t *testing.T, pattern string) {
+func WithSubordinateIDs(t *testing.T, pattern string, trees ...string) {
 	t.Helper()
 	if _, err := exec.LookPath("newuidmap"); err != nil {
 		t.Skip(err)
@@ -33,11 +36,11 @@ func WithSubordinateIDs(t *testing.T, pattern string) {
 	// The mounts hide the machine's own files, which stay unchanged.
 	again(t, pattern, "for f in /etc/subuid /etc/subgid; do mount --bind "+ids+" $f; done; "+
 		// A user who has logged in has such a directory.
-		"mount -t tmpfs none /run; mkdir -p -m 755 /run/user; mkdir -m 700 /run/user/$0; chown $0 /run/user/$0; ")
+		"mount -t tmpfs none /run; mkdir -p -m 755 /run/user; mkdir -m 700 /run/user/$0; chown $0 /run/user/$0; ", trees...)
 }
 
 // again runs this test program, in a mount namespace that a shell script prepares.
-func again(t *testing.T, pattern, prepare string) {
+func again(t *testing.T, pattern, prepare string, trees ...string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user; without being root all tests are of this kind")
@@ -52,9 +55,18 @@ func again(t *testing.T, pattern, prepare string) {
 	}
 	program := filepath.Join(dir, "program.test")
 	CopyProgram(t, program)
+	where := filepath.Join(dir, "internal", "package")
+	if err := errors.Join(os.MkdirAll(where, 0o755), os.Chown(where, user, user)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := os.Stat("testdata"); err == nil {
-		if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")); err != nil {
+		if err := os.CopyFS(filepath.Join(where, "testdata"), os.DirFS("testdata")); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for _, tree := range trees {
+		if _, err := os.Stat(tree); err == nil {
+			prepare += show(t, tree, filepath.Join(where, tree))
 		}
 	}
 	timeout := "0"
@@ -67,13 +79,26 @@ func again(t *testing.T, pattern, prepare string) {
 		args = append(args, "-test.short")
 	}
 	cmd := exec.Command("unshare", args...)
-	cmd.Dir = dir
+	cmd.Dir = where
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Error(err)
 	}
 	t.Logf("%s", out)
+}
+
+// show makes a directory, and returns a command that mounts a tree there.
+func show(t *testing.T, tree, at string) (command string) {
+	t.Helper()
+	from, err := filepath.Abs(tree)
+	if err == nil {
+		err = os.MkdirAll(at, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("mount --bind -o ro '%s' '%s'; ", from, at)
 }
 
 // CopyProgram copies this test program.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -21,7 +22,7 @@ const maxQuestions = 256
 // nameServer answers the pods' questions for names, at the gateway. What is not the cluster's it asks the machine's DNS
 // servers.
 type nameServer struct {
-	names atomic.Pointer[runtime.Names]
+	known atomic.Pointer[known]
 	pods  netip.Prefix
 	// resolvers returns the machine's DNS servers.
 	resolvers func() []netip.AddrPort
@@ -43,9 +44,13 @@ func newNameServer(gateway netip.Addr, pods netip.Prefix) (*nameServer, error) {
 		return nil, err
 	}
 	s := &nameServer{pods: pods, resolvers: resolvers, free: make(chan struct{}, maxQuestions)}
-	s.names.Store(&runtime.Names{})
+	s.known.Store(&known{names: &runtime.Names{}, former: map[string]formerHost{}})
 	s.servers = []*dns.Server{{PacketConn: packets, Handler: s}, {Listener: listener, Handler: s}}
 	return s, nil
+}
+
+func (s *nameServer) setNames(names *runtime.Names) {
+	s.known.Store(s.known.Load().replaced(names, s.pods, time.Now()))
 }
 
 func (s *nameServer) start() {
@@ -98,9 +103,9 @@ func (s *nameServer) ServeDNS(w dns.ResponseWriter, question *dns.Msg) {
 
 // resolve adds what is known of a name. An alias is followed, because programs rely on that.
 func (s *nameServer) resolve(reply *dns.Msg, q dns.Question, network string) {
-	names := s.names.Load()
+	known := s.known.Load()
 	for range maxAliases {
-		records, rcode, mine := answer(names, s.pods, q)
+		records, rcode, mine := known.answer(s.pods, q, time.Now())
 		if !mine {
 			s.pass(reply, q, network)
 			return

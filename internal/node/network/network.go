@@ -97,7 +97,7 @@ var all = &net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)}
 
 // SetServices replaces the addresses that stand for others.
 func (n *Network) SetServices(s runtime.Services) error {
-	n.dns.names.Store(&s.Names)
+	n.dns.setNames(&s.Names)
 	var out outside
 	out, s.Ports = leadOut(s.Ports, n.pods)
 	n.egress.services.Store(&out)

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,12 +30,14 @@ type podNetworks struct {
 	network  *network.Network
 	services runtime.Services
 	of       map[types.UID]*network.Pod
+	// ended are those of pods that have ended, until the timers fire.
+	ended map[*network.Pod]*time.Timer
 
 	nodePorts *network.NodePorts
 }
 
 func openPodNetworks(b *Sandbox) *podNetworks {
-	n := &podNetworks{ids: b.config.IDs, of: map[types.UID]*network.Pod{}}
+	n := &podNetworks{ids: b.config.IDs, of: map[types.UID]*network.Pod{}, ended: map[*network.Pod]*time.Timer{}}
 	n.nodePorts = network.NewNodePorts(n.dialService)
 	switch {
 	case !b.staged:
@@ -78,6 +81,11 @@ func (n *podNetworks) namespace(uid types.UID, addr netip.Addr) (*os.File, error
 	for other, pod := range n.of {
 		if pod.Address == addr {
 			return nil, fmt.Errorf("its address %s is that of pod %s", addr, other)
+		}
+	}
+	for pod := range n.ended {
+		if pod.Address == addr {
+			n.end(pod)
 		}
 	}
 	if err := n.open(); err != nil {
@@ -164,20 +172,47 @@ func (b *Sandbox) Dial(ctx context.Context, pod types.UID, to netip.AddrPort) (*
 	return p.Dial(ctx, to)
 }
 
-// remove lets the network of a pod end.
+// maxEnded bounds what the networks of pods that have ended take of the kernel's memory, where many pods end at a time.
+const maxEnded = 100
+
+// remove lets the network of a pod end, after a while.
 func (n *podNetworks) remove(uid types.UID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if pod := n.of[uid]; pod != nil {
+	pod := n.of[uid]
+	if pod == nil {
+		return
+	}
+	delete(n.of, uid)
+	if len(n.ended) == maxEnded {
 		pod.Close()
-		delete(n.of, uid)
+		return
+	}
+	n.ended[pod] = time.AfterFunc(network.Lingers, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.end(pod)
+	})
+}
+
+// end has no effect on a network that has been ended.
+func (n *podNetworks) end(pod *network.Pod) {
+	if timer := n.ended[pod]; timer != nil {
+		timer.Stop()
+		pod.Close()
+		delete(n.ended, pod)
 	}
 }
 
 func (n *podNetworks) close() {
 	n.nodePorts.Close()
-	for uid := range n.of {
-		n.remove(uid)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, pod := range n.of {
+		pod.Close()
+	}
+	for pod := range n.ended {
+		n.end(pod)
 	}
 	if n.network != nil {
 		n.network.Close()
