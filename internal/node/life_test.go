@@ -232,7 +232,7 @@ func TestFailedPostStartHookKillsTheContainer(t *testing.T) {
 		p.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PostStart: hook("begin")}
 	}))
 	h.until(pod, "the pod has failed", inPhase(corev1.PodFailed))
-	h.untilEvent("Warning FailedPostStartHook PostStartHook failed")
+	h.untilEvent(`Warning FailedPostStartHook PostStartHook failed: command ["begin"] exited with 3`)
 	h.untilEvent("Normal Killing FailedPostStartHook")
 }
 
@@ -260,7 +260,7 @@ func TestPreStopHookRunsBeforeTheContainerIsStopped(t *testing.T) {
 	answers.end("close", 1)
 	h.until(pod, "the pod goes", gone)
 	h.untilForgotten(rt)
-	h.untilEvent("Warning FailedPreStopHook PreStopHook failed")
+	h.untilEvent(`Warning FailedPreStopHook PreStopHook failed: command ["close"] exited with 1`)
 }
 
 func TestDeletionWithoutGraceCutsThePreStopHook(t *testing.T) {
@@ -312,4 +312,19 @@ func TestARuleRestartsAllContainers(t *testing.T) {
 	}
 	h.until(pod, "the pod succeeds", inPhase(corev1.PodSucceeded))
 	rt.check(t)
+}
+
+func TestEventsKeepTheBeginningOfALongAnswer(t *testing.T) {
+	rt := newScripted()
+	answers := rt.answer()
+	program := strings.Repeat("long", 10_000)
+	answers.exit(program, 1)
+	h := newTestNode(t, rt)
+	h.startNode(nil)
+	h.create(build("long", []string{"wait"}, func(p *corev1.Pod) {
+		p.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PostStart: hook(program)}
+	}))
+	if event := h.untilEvent("Warning FailedPostStartHook PostStartHook failed: command"); len(event) > len(program)/2 {
+		t.Errorf("an event of %d bytes", len(event))
+	}
 }
