@@ -45,8 +45,8 @@ type pod struct {
 	// wantedSince is when the pending start of a container was first tried.
 	wantedSince map[string]time.Time
 	refusal     *lifecycle.Refusal
-	// alive: containers of the pod have probes or hooks.
-	alive bool
+	// hasProbesOrHooks is whether a container of the pod has.
+	hasProbesOrHooks bool
 	// restartAll is when all containers were last to restart.
 	restartAll time.Time
 	startTime  time.Time

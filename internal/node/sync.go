@@ -91,7 +91,7 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 		p.eviction = e
 	}
 	p.mu.Unlock()
-	p.restored, p.alive = true, hasProbesOrHooks(&api.Spec)
+	p.restored, p.hasProbesOrHooks = true, hasProbesOrHooks(&api.Spec)
 	p.startTime = firstStart(p, api)
 	if err := w.containers.Check(api); err != nil {
 		p.refusal = &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}

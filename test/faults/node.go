@@ -80,6 +80,13 @@ var onTheNode = []fault{
 		tests: "./internal/node/lifecycle",
 	},
 	{
+		wrong: "A probe fails as its command is killed at the end of its container.",
+		file:  "internal/node/process/sandbox/exec.go",
+		old:   "status.Signal() == unix.SIGKILL && c.container.isEnding()",
+		new:   "status.Signal() == unix.SIGHUP && c.container.isEnding()",
+		tests: "./internal/node/process",
+	},
+	{
 		wrong: "A container that its liveness probe has stopped counts as one that ended by itself.",
 		file:  "internal/node/sync.go",
 		old:   "		p.told(s, began)\n	}",
