@@ -45,8 +45,8 @@ type pod struct {
 	// wantedSince is when the pending start of a container was first tried.
 	wantedSince map[string]time.Time
 	refusal     *lifecycle.Refusal
-	// alive: containers of the pod have probes or hooks.
-	alive bool
+	// hasProbesOrHooks is whether a container of the pod has.
+	hasProbesOrHooks bool
 	// restartAll is when all containers were last to restart.
 	restartAll time.Time
 	startTime  time.Time
@@ -166,9 +166,9 @@ func (p *pod) change(container string, change func(*lifecycle.History)) {
 	p.containers[container] = h
 }
 
-// told stores that a decision to stop a container was carried out.
-func (p *pod) told(s lifecycle.Stop) {
-	p.change(s.ID.Container, func(h *lifecycle.History) { h.Told(s, now()) })
+// told stores that a decision to stop a container was carried out, which began at a time.
+func (p *pod) told(s lifecycle.Stop, began time.Time) {
+	p.change(s.ID.Container, func(h *lifecycle.History) { h.Told(s, began) })
 }
 
 // current returns the newest version, and whether the pod is gone from the API server.
