@@ -39,6 +39,9 @@ func WithSubordinateIDs(t *testing.T, pattern string) {
 // again runs this test program, in a mount namespace that a shell script prepares.
 func again(t *testing.T, pattern, prepare string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("not run twice in short mode")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user; without being root all tests are of this kind")
 	}
@@ -63,9 +66,6 @@ func again(t *testing.T, pattern, prepare string) {
 	}
 	args := []string{"--mount", "sh", "-ec", prepare + `exec setpriv --reuid "$0" --regid "$0" --clear-groups "$@"`, strconv.Itoa(user),
 		program, "-test.v", "-test.timeout=" + timeout, "-test.run=" + pattern}
-	if testing.Short() {
-		args = append(args, "-test.short")
-	}
 	cmd := exec.Command("unshare", args...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}
