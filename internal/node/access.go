@@ -33,7 +33,7 @@ func (n *Node) Attempt(pod *corev1.Pod, container string) (runtime.ID, error) {
 	}
 }
 
-// Exec is that of the runtime, but as in a shell a command that cannot be started prints why and has an exit code.
+// Exec is that of the runtime, but as in a shell a command that cannot be run prints why and has an exit code.
 func (n *Node) Exec(ctx context.Context, id runtime.ID, command runtime.Command, streams runtime.Streams) (int32, error) {
 	code, err := n.Runtime.Exec(ctx, id, command, streams)
 	var fault *runtime.CommandError

@@ -72,15 +72,18 @@ func (e podEvents) recordStarted(p *pod, api *corev1.Pod) {
 	}
 }
 
+// maxMessage is how many characters an event keeps of what a server or a program in a container has answered.
+const maxMessage = 10 << 10
+
 // recordProbe records why a probe has failed, or what it warns of.
 func (e podEvents) recordProbe(api *corev1.Pod, kind probe.Kind, o prober.Outcome) {
 	switch {
 	case o.Result == probe.Failure:
-		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe failed: %s", kind, o.Message)
+		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe failed: %.*s", kind, maxMessage, o.Message)
 	case o.Result == probe.Unknown:
-		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe could not be run: %s", kind, o.Message)
+		e.Eventf(api, corev1.EventTypeWarning, "Unhealthy", "%s probe could not be run: %.*s", kind, maxMessage, o.Message)
 	case o.Warning != "":
-		e.Eventf(api, corev1.EventTypeWarning, "ProbeWarning", "%s probe warning: %s", kind, o.Warning)
+		e.Eventf(api, corev1.EventTypeWarning, "ProbeWarning", "%s probe warning: %.*s", kind, maxMessage, o.Warning)
 	}
 }
 

@@ -49,12 +49,13 @@ func (w *podWorkers) stopRemaining(ctx context.Context, p *pod, api *corev1.Pod)
 		if !h.StopBy.IsZero() && h.PreStop == lifecycle.HookIdle {
 			continue
 		}
+		began := now()
 		if err := w.runtime.Stop(ctx, h.Last.ID, finishGracePeriod); err != nil {
 			warn(ctx, "stop container", err, "pod", p.uid, "container", h.Last.Container)
 			w.alarm.Set(p.uid, now().Add(retryAfter))
 			continue
 		}
-		p.told(lifecycle.Stop{ID: h.Last.ID, Grace: finishGracePeriod})
+		p.told(lifecycle.Stop{ID: h.Last.ID, Grace: finishGracePeriod}, began)
 		if api != nil {
 			w.events.recordEvents(p, api, []lifecycle.Event{lifecycle.Killing(h.Last.Container, h.Last.Attempt)})
 		}

@@ -25,7 +25,7 @@ func (w *podWorkers) postStart(ctx context.Context, p *pod, id runtime.ID, spec 
 			h.PostStart = lifecycle.HookIdle
 			if err != nil {
 				h.PostStart = lifecycle.HookFailed
-				w.events.Event(api, corev1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed")
+				w.events.Eventf(api, corev1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed: %.*v", maxMessage, err)
 			}
 		})
 }
@@ -42,7 +42,7 @@ func (w *podWorkers) preStop(ctx context.Context, p *pod, api *corev1.Pod, id ru
 				h.PreStop = lifecycle.HookEnded
 			}
 			if err != nil {
-				w.events.Event(api, corev1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed")
+				w.events.Eventf(api, corev1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed: %.*v", maxMessage, err)
 			}
 		})
 }

@@ -49,8 +49,8 @@ type pod struct {
 	// address is that of the pod's network, not valid if it uses the machine's. It is decided with the first start.
 	address        netip.Addr
 	addressDecided bool
-	// alive: containers of the pod have probes or hooks.
-	alive bool
+	// hasProbesOrHooks is whether a container of the pod has.
+	hasProbesOrHooks bool
 	// restartAll is when all containers were last to restart.
 	restartAll time.Time
 	startTime  time.Time
@@ -170,9 +170,9 @@ func (p *pod) change(container string, change func(*lifecycle.History)) {
 	p.containers[container] = h
 }
 
-// told stores that a decision to stop a container was carried out.
-func (p *pod) told(s lifecycle.Stop) {
-	p.change(s.ID.Container, func(h *lifecycle.History) { h.Told(s, now()) })
+// told stores that a decision to stop a container was carried out, which began at a time.
+func (p *pod) told(s lifecycle.Stop, began time.Time) {
+	p.change(s.ID.Container, func(h *lifecycle.History) { h.Told(s, began) })
 }
 
 // current returns the newest version, and whether the pod is gone from the API server.

@@ -58,7 +58,7 @@ func hasProbesOrHooks(s *corev1.PodSpec) bool {
 
 // followProbes begins to follow the probes of attempts that have started, once their postStart hooks have ended.
 func (w *podWorkers) followProbes(p *pod, api *corev1.Pod, t time.Time) {
-	if !p.alive {
+	if !p.hasProbesOrHooks {
 		return
 	}
 	for name, known := range p.containers {
@@ -90,7 +90,7 @@ func resumption(api *corev1.Pod, id runtime.ID, t time.Time) probe.Resumption {
 // runProbes runs the probes that are due, and returns when the next one will be. A pod that is ending is no longer asked
 // whether it is alive.
 func (w *podWorkers) runProbes(ctx context.Context, p *pod, api *corev1.Pod, ending bool, t time.Time) (next time.Time) {
-	if !p.alive {
+	if !p.hasProbesOrHooks {
 		return time.Time{}
 	}
 	for name, h := range p.containers {

@@ -138,15 +138,19 @@ func (r *scripted) Stop(_ context.Context, id runtime.ID, grace time.Duration) e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.graces[id.PodUID] = grace
+	code := int32(143)
 	for _, c := range r.started {
 		if c.ID != id {
 			continue
 		}
-		if c.Command[0] == "stubborn" {
+		switch c.Command[0] {
+		case "stubborn":
 			return nil
+		case "tidy":
+			code = 0
 		}
 	}
-	r.endLocked(id, 143)
+	r.endLocked(id, code)
 	return nil
 }
 

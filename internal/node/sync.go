@@ -116,7 +116,7 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 		p.eviction = e
 	}
 	p.mu.Unlock()
-	p.restored, p.alive = true, hasProbesOrHooks(&api.Spec)
+	p.restored, p.hasProbesOrHooks = true, hasProbesOrHooks(&api.Spec)
 	p.startTime = firstStart(p, api)
 	if err := w.containers.Check(api); err != nil {
 		p.refusal = &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}
@@ -179,9 +179,10 @@ func (w *podWorkers) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 // all could.
 func (w *podWorkers) stop(ctx context.Context, p *pod, api *corev1.Pod, stops []lifecycle.Stop) (retry time.Time) {
 	for _, s := range stops {
+		began := now()
 		if s.PreStop {
 			w.preStop(ctx, p, api, s.ID)
-			p.told(s)
+			p.told(s, began)
 			continue
 		}
 		if err := w.runtime.Stop(ctx, s.ID, s.Grace); err != nil {
@@ -189,7 +190,7 @@ func (w *podWorkers) stop(ctx context.Context, p *pod, api *corev1.Pod, stops []
 			retry = now().Add(retryAfter)
 			continue
 		}
-		p.told(s)
+		p.told(s, began)
 	}
 	return retry
 }

@@ -73,6 +73,27 @@ var onTheNode = []fault{
 		tests: "./internal/node/lifecycle",
 	},
 	{
+		wrong: "A container that has done its work runs again, as its end has failed a probe.",
+		file:  "internal/node/lifecycle/history.go",
+		old:   "!h.ToldAt.IsZero() && !h.Last.FinishedAt.Before(h.ToldAt)",
+		new:   "!h.ToldAt.IsZero()",
+		tests: "./internal/node/lifecycle",
+	},
+	{
+		wrong: "A probe fails as its command is killed at the end of its container.",
+		file:  "internal/node/process/sandbox/exec.go",
+		old:   "status.Signal() == unix.SIGKILL && c.container.isEnding()",
+		new:   "status.Signal() == unix.SIGHUP && c.container.isEnding()",
+		tests: "./internal/node/process",
+	},
+	{
+		wrong: "A container that its liveness probe has stopped counts as one that ended by itself.",
+		file:  "internal/node/sync.go",
+		old:   "		p.told(s, began)\n	}",
+		new:   "		p.told(s, now())\n	}",
+		tests: "./internal/node",
+	},
+	{
 		wrong: "The containers after a sidecar do not wait for its startup probe.",
 		file:  "internal/node/lifecycle/health.go",
 		old:   "return c.Running() && c.PostStart == HookIdle && c.Probes.Started()",

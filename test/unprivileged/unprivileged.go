@@ -42,6 +42,9 @@ func WithSubordinateIDs(t *testing.T, pattern string, trees ...string) {
 // again runs this test program, in a mount namespace that a shell script prepares.
 func again(t *testing.T, pattern, prepare string, trees ...string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("not run twice in short mode")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user; without being root all tests are of this kind")
 	}
@@ -75,9 +78,6 @@ func again(t *testing.T, pattern, prepare string, trees ...string) {
 	}
 	args := []string{"--mount", "sh", "-ec", prepare + `exec setpriv --reuid "$0" --regid "$0" --clear-groups "$@"`, strconv.Itoa(user),
 		program, "-test.v", "-test.timeout=" + timeout, "-test.run=" + pattern}
-	if testing.Short() {
-		args = append(args, "-test.short")
-	}
 	cmd := exec.Command("unshare", args...)
 	cmd.Dir = where
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}

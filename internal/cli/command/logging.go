@@ -28,7 +28,7 @@ func LogLibraries(verbosity int) {
 }
 
 // filteredMessages are what the API server's library logs about requests whose client gets the same error or has disconnected,
-// and about a server that stops while its own controllers still watch.
+// about a server that stops while its own controllers still watch, and about gRPC probes that fail, of which events tell.
 var filteredMessages = [][]byte{
 	[]byte("apiserver received an error that is not an metav1.Status"),
 	[]byte("apiserver was unable to write"),
@@ -37,6 +37,7 @@ var filteredMessages = [][]byte{
 	[]byte("Unable to authenticate the request"),
 	[]byte("Couldn't parse request"),
 	[]byte("Terminating all watchers from cacher"),
+	[]byte("grpc: addrConn.createTransport failed to connect"),
 }
 
 // logFilter drops filteredMessages, which need no action, from the log of a server.

@@ -64,7 +64,9 @@ func readBeneath(dir, path string) (string, error) {
 
 // fileValue returns the value of a variable in a text of lines as NAME='value'. The values of Kubernetes' format are
 // always in single quotes, and may have several lines. A space after the equals sign makes an empty value, as in a shell.
+// Errors quote nothing of the text, which may be long and secret.
 func fileValue(text, key string) (value string, found bool, err error) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for line := 1; text != ""; line++ {
 		var current string
 		current, text, _ = strings.Cut(text, "\n")
@@ -76,8 +78,10 @@ func fileValue(text, key string) (value string, found bool, err error) {
 		switch {
 		case !isAssignment:
 			return "", false, fmt.Errorf("line %d: lacks an equals sign: write NAME='value'", line)
-		case name == "" || strings.ContainsAny(name, " \t"):
-			return "", false, fmt.Errorf("line %d: %q is not the name of a variable: write NAME='value', without spaces", line, name)
+		case name == "":
+			return "", false, fmt.Errorf("line %d: there is no name: write NAME='value'", line)
+		case strings.TrimRight(name, " \t") != name:
+			return "", false, fmt.Errorf("line %d: there is a space before the equals sign: write NAME='value'", line)
 		case strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\t"):
 			value = ""
 		case !strings.HasPrefix(rest, "'"):

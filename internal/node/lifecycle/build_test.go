@@ -187,12 +187,9 @@ func rule(action corev1.ContainerRestartRuleAction, exitCode int32) func(*corev1
 	}
 }
 
-// stopping tells a container to stop by a time.
+// stopping tells a container at t0 to stop by a time.
 func (w *world) stopping(name string, by time.Time) *world {
-	h := w.containers[name]
-	h.StopBy = by
-	w.containers[name] = h
-	return w
+	return w.change(name, func(h *lifecycle.History) { h.ToldAt, h.StopBy = t0, by })
 }
 
 func (w *world) decide(now time.Time) lifecycle.Decision {

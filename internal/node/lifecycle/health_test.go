@@ -98,6 +98,9 @@ func TestProbesAndPostStart(t *testing.T) {
 		"one that exited before it was told so does not": {
 			runsWith(onFailure, liveness).fails("a", probe.Liveness).exited("a", 0, 0, t0), []string{"Succeeded"},
 		},
+		"nor one that had exited when it was told so, which was not known then": {
+			runsWith(onFailure, liveness).fails("a", probe.Liveness).stopping("a", at(30)).exited("a", 0, 0, at(-1)), []string{"Succeeded"},
+		},
 		"nor one with the policy Never": {
 			runsWith(never, liveness).fails("a", probe.Liveness).stopping("a", at(30)).exited("a", 0, 0, t0), []string{"Succeeded"},
 		},

@@ -32,6 +32,8 @@ type History struct {
 	PostStart Hook
 	// StopBy is when the running attempt will have been killed; zero if it was not told to stop.
 	StopBy time.Time
+	// ToldAt is when the attempt was first told to stop, or its preStop hook began; zero if neither.
+	ToldAt time.Time
 	// PreStop is the hook that is run before the running attempt is told to stop: HookIdle, HookRuns, or HookEnded until it
 	// is told. While it runs, StopBy is when the grace period is over.
 	PreStop Hook
@@ -57,9 +59,12 @@ func (h *History) Add(s runtime.Status, restartAll time.Time) {
 	}
 }
 
-// Told observes that a decision to stop the running attempt was carried out.
-func (h *History) Told(s Stop, now time.Time) {
-	h.StopBy = now.Add(s.Grace)
+// Told observes that a decision to stop the running attempt was carried out, which began at a time.
+func (h *History) Told(s Stop, began time.Time) {
+	if h.ToldAt.IsZero() {
+		h.ToldAt = began
+	}
+	h.StopBy = began.Add(s.Grace)
 	switch {
 	case !s.PreStop:
 		h.PreStop = HookIdle
@@ -73,6 +78,12 @@ func (h History) Running() bool { return h.Last != nil && h.Last.State == runtim
 
 // Exited reports whether the newest attempt has exited.
 func (h History) Exited() bool { return h.Last != nil && h.Last.State == runtime.Exited }
+
+// wasStopped reports whether the exited attempt was told to stop before it exited. One that exits by itself may be told too
+// before that is known.
+func (h History) wasStopped() bool {
+	return !h.ToldAt.IsZero() && !h.Last.FinishedAt.Before(h.ToldAt)
+}
 
 // next returns the number of the next attempt.
 func (h History) next() int32 {

@@ -41,7 +41,7 @@ func policyOf(pod *corev1.Pod, c *corev1.Container) corev1.RestartPolicy {
 // restarts reports whether the exited container is started again. One that was killed because of a probe is, whatever its
 // exit code, unless its policy is Never.
 func (c container) restarts(pod *corev1.Pod) bool {
-	if _, failed := c.Probes.Failed(); failed && !c.StopBy.IsZero() && policyOf(pod, c.spec) != corev1.RestartPolicyNever {
+	if _, failed := c.Probes.Failed(); failed && c.wasStopped() && policyOf(pod, c.spec) != corev1.RestartPolicyNever {
 		return true
 	}
 	return restarts(pod, c.spec, c.Last.ExitCode)

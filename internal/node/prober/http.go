@@ -15,7 +15,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/probe"
 )
 
-const maxRedirects = 10
+const (
+	maxRedirects = 10
+	// maxHeader is how large the header of an answer may be.
+	maxHeader = 64 << 10
+)
 
 // newTransport returns a transport without what would make one probe depend on another: connections, proxies and
 // certificates. Servers in pods have certificates of their own making.
@@ -25,6 +29,9 @@ func newTransport(d Dialer) *http.Transport {
 		DisableKeepAlives:  true,
 		DisableCompression: true,
 		TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // As in a kubelet.
+		ForceAttemptHTTP2:  true,                                  // A server may speak nothing else. Not by default with a dialer.
+
+		MaxResponseHeaderBytes: maxHeader,
 	}
 }
 

@@ -146,6 +146,43 @@ func TestHTTPRequest(t *testing.T) {
 	}
 }
 
+func TestHTTP2(t *testing.T) {
+	start := func(h http.Handler) *httptest.Server {
+		s := httptest.NewUnstartedServer(h)
+		s.EnableHTTP2 = true
+		s.StartTLS()
+		return s
+	}
+	port := serve(t, start, func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor != 2 {
+			w.WriteHeader(http.StatusHTTPVersionNotSupported)
+		}
+	})
+	got := ask(prober.New(noExec, prober.Dialer{Machine: podIP}, "1.2"), corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: port, Scheme: corev1.URISchemeHTTPS}})
+	if diff := cmp.Diff(prober.Outcome{Result: probe.Success}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEndlessAnswersAreNotReadToTheEnd(t *testing.T) {
+	port := serve(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/header" {
+			w.Header().Set("Long", strings.Repeat("x", 1<<20))
+			return
+		}
+		for err := error(nil); err == nil; {
+			_, err = fmt.Fprintln(w, strings.Repeat("x", 1<<10))
+		}
+	})
+	p := prober.New(noExec, prober.Dialer{Machine: podIP}, "1.2")
+	if got := ask(p, corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/body", Port: port}}); got.Result != probe.Success {
+		t.Errorf("a body without end: %+v", got)
+	}
+	if got := ask(p, corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/header", Port: port}}); got.Result != probe.Failure {
+		t.Errorf("a large header: %+v", got)
+	}
+}
+
 func TestUnknownPortName(t *testing.T) {
 	p := prober.New(noExec, prober.Dialer{Machine: podIP}, "1.2")
 	for _, h := range []corev1.ProbeHandler{

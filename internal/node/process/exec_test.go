@@ -183,9 +183,14 @@ func TestACommandEndsWithItsContainer(t *testing.T) {
 		ready, write := io.Pipe()
 		done := make(chan string, 1)
 		go func() {
-			code, err := m.Exec(await.Context(t), id, runtime.Command{Args: []string{"sh", "-c", "trap '' HUP TERM; echo ready; sleep 1000 & sleep 1000"}},
+			_, err := m.Exec(await.Context(t), id, runtime.Command{Args: []string{"sh", "-c", "trap '' HUP TERM; echo ready; sleep 1000 & sleep 1000"}},
 				runtime.Streams{Stdout: write})
-			done <- fmt.Sprint(code, err)
+			var fault *runtime.CommandError
+			if errors.As(err, &fault) {
+				done <- fmt.Sprint(fault.Code, " ", fault)
+			} else {
+				done <- fmt.Sprint(err)
+			}
 		}()
 		if _, err := ready.Read(make([]byte, 10)); err != nil {
 			t.Fatal(err)
@@ -193,7 +198,7 @@ func TestACommandEndsWithItsContainer(t *testing.T) {
 		if s := m.end(id); s.ExitCode != 0 {
 			t.Errorf("the container ended with %+v", s)
 		}
-		if got := await.Value(t, "the end of the command", done); got != "137 <nil>" {
+		if got := await.Value(t, "the end of the command", done); got != "137 the container does not run any more" {
 			t.Errorf("the command ended with %s", got)
 		}
 		if _, err := m.Exec(await.Context(t), id, runtime.Command{Args: []string{"true"}}, runtime.Streams{}); err == nil ||

@@ -23,7 +23,7 @@ type Streams struct {
 // Size is that of a terminal.
 type Size struct{ Columns, Rows uint16 }
 
-// CommandError is why a command could not be started, with the exit code that a shell would have.
+// CommandError is why a command could not be started, or not run to its end, with the exit code that a shell would have.
 type CommandError struct {
 	Code   int32
 	Reason string

@@ -31,7 +31,12 @@ func (h *Host) serveExec(conn *wire.Conn, hello wire.Hello) {
 			command.HangUp()
 		}()
 	}
-	_ = conn.Send(wire.Exit{Code: command.Wait()})
+	code, err := command.Wait()
+	if err != nil {
+		_ = conn.Send(failedExit(err))
+		return
+	}
+	_ = conn.Send(wire.Exit{Code: code})
 }
 
 func (h *Host) exec(hello wire.Hello) (*sandbox.Command, []int, error) {

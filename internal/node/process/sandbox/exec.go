@@ -158,8 +158,9 @@ func (p *Process) newCommand(child *stage.Child) (*Command, error) {
 	return c, nil
 }
 
-// Wait waits until the command has ended, and returns its exit code.
-func (c *Command) Wait() int32 {
+// Wait waits until the command has ended, and returns its exit code. It returns a CommandError if the command was killed as
+// its container has ended.
+func (c *Command) Wait() (int32, error) {
 	var status syscall.WaitStatus
 	_ = c.raw.Read(func(uintptr) bool {
 		c.mu.Lock()
@@ -174,10 +175,20 @@ func (c *Command) Wait() int32 {
 	c.container.sandbox.processes.forget(c.pid)
 	c.pidfd.Close()
 	c.container.commands.remove(c)
-	if status.Signaled() {
-		return 128 + int32(status.Signal())
+	if !status.Signaled() {
+		return int32(status.ExitStatus()), nil
 	}
-	return int32(status.ExitStatus())
+	code := 128 + int32(status.Signal())
+	if status.Signal() == unix.SIGKILL && c.container.isEnding() {
+		return 0, &runtime.CommandError{Code: code, Reason: errNotRunning.Error()}
+	}
+	return code, nil
+}
+
+// isEnding reports whether the main process has begun to exit. The first process of a pid namespace kills the others then.
+func (p *Process) isEnding() bool {
+	s := statOf(p.PID)
+	return s.dead || s.ending
 }
 
 // hangUpGrace is how long a command may go on after it was told that its terminal is gone.

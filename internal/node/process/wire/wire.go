@@ -77,7 +77,7 @@ type Attach struct {
 // Exit is how the command or the container ended.
 type Exit struct {
 	Code int32
-	// StartError is why it could not be started, if Code says so.
+	// StartError is why it could not be started, or not run to its end, if Code says so.
 	StartError string
 	// Err is why the host could not try.
 	Err string
