@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/server"
 	"github.com/stint-dev/stint/test/await"
@@ -29,6 +30,9 @@ import (
 
 func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	if handled, code := store.ChildMain(os.Args); handled {
 		os.Exit(code)
 	}
 	if len(os.Args) > 2 {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/stint-dev/stint/internal/cli"
+	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/test/await"
 )
@@ -26,6 +27,9 @@ const beStint = "STINT_TEST_BE_STINT"
 // TestMain lets this test binary also be the stint server that is killed, and the process host that the server starts.
 func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	if handled, code := store.ChildMain(os.Args); handled {
 		os.Exit(code)
 	}
 	if os.Getenv(beStint) != "" {
