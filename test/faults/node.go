@@ -84,14 +84,14 @@ var onTheNode = []fault{
 		file:  "internal/node/process/sandbox/exec.go",
 		old:   "status.Signal() == unix.SIGKILL && c.container.isEnding()",
 		new:   "status.Signal() == unix.SIGHUP && c.container.isEnding()",
-		tests: "./internal/node/process",
+		tests: "./internal/node/process -run ^TestACommandEndsWithItsContainer$",
 	},
 	{
 		wrong: "A container that its liveness probe has stopped counts as one that ended by itself.",
 		file:  "internal/node/sync.go",
 		old:   "		p.told(s, began)\n	}",
 		new:   "		p.told(s, now())\n	}",
-		tests: "./internal/node",
+		tests: "./internal/node -run ^TestFailedLivenessRestartsTheContainer$",
 	},
 	{
 		wrong: "The containers after a sidecar do not wait for its startup probe.",

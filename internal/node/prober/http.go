@@ -29,8 +29,8 @@ func newTransport(d Dialer) *http.Transport {
 		DisableKeepAlives:  true,
 		DisableCompression: true,
 		TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // As in a kubelet.
-		ForceAttemptHTTP2:  true,                                  // A server may speak nothing else. Not by default with a dialer.
-
+		// A server may speak nothing else. With a dialer of our own it is not the default.
+		ForceAttemptHTTP2:      true,
 		MaxResponseHeaderBytes: maxHeader,
 	}
 }
