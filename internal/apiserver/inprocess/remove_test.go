@@ -12,7 +12,6 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
@@ -33,9 +32,9 @@ func TestAnObjectGoesWithItsLastFinalizerInOneWrite(t *testing.T) {
 	if _, err := pods.Get(t.Context(), "default", "p"); !apierrors.IsNotFound(err) {
 		t.Errorf("it is there: %v", err)
 	}
-	e := await.Value(t, "an event", w.ResultChan())
+	e, _ := next(t, w)
 	if e.Type == watch.Added {
-		e = await.Value(t, "another event", w.ResultChan()) // The first list may be older than the pod.
+		e, _ = next(t, w) // The first list may be older than the pod.
 	}
 	if e.Type != watch.Deleted || e.Object.(*corev1.Pod).UID != made.UID {
 		t.Errorf("the watch shows %s of %s, want its deletion only", e.Type, e.Object.(*corev1.Pod).Name)
