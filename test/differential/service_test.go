@@ -29,7 +29,7 @@ var serviceDifferences = []difference{
 		cases: []string{"create: a Service: the address of the API server"}},
 	{gaps: `code|reason|field spec\.ports\[0\]\.nodePort`, reason: "Kubernetes does not look in dry runs whether a node port is in the range",
 		cases: []string{"create: a Service with node ports: a low port", "create: a Service with node ports: a high port", "create: a Service with node ports: a negative port"}},
-	{gaps: `code|reason|field spec\.ports\[0\]\.protocol`, reason: "SCTP is not forwarded", cases: []string{"create: a Service: SCTP"}},
+	{gaps: `code|reason|field spec\.ports\[0\]\.protocol`, reason: "SCTP is not forwarded", cases: []string{"create: ports of a Service: SCTP"}},
 	{gaps: `code|reason|field spec\.sessionAffinityConfig\.clientIP\.timeoutSeconds`, reason: "a client stays with a backend for longer",
 		cases: []string{"create: a Service: a timeout"}},
 	{gaps: `code|reason|field spec\.ports\[1\]\.protocol`, reason: "node ports are for TCP",
