@@ -63,9 +63,9 @@ func lookUp(t *testing.T, from *Pod, network, name string, kind uint16) string {
 }
 
 func TestPodsLookUpNames(t *testing.T) {
-	n := openNetwork(t)
+	silent := netip.MustParseAddrPort("127.0.0.1:1")
+	n := openWith(t, withResolvers(silent, machinesResolver(t)))
 	a := attach(t, n, 2)
-	machinesResolver(t, n)
 	if err := n.SetServices(runtime.Services{Names: testNames}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,13 +99,13 @@ func TestPodsLookUpNames(t *testing.T) {
 }
 
 // machinesResolver is the machine's DNS server, which knows example.org.
-func machinesResolver(t *testing.T, n *Network) {
-	packets, err := net.ListenPacket("udp4", "127.0.0.1:0")
+func machinesResolver(t *testing.T) netip.AddrPort {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := packets.LocalAddr().(*net.UDPAddr).AddrPort()
-	listener, err := net.Listen("tcp4", at.String())
+	at := listener.Addr().(*net.TCPAddr).AddrPort()
+	packets, err := net.ListenPacket("udp4", at.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +129,12 @@ func machinesResolver(t *testing.T, n *Network) {
 		packets.Close()
 		listener.Close()
 	})
-	// The first one of the machine's servers does not answer.
-	n.dns.resolvers = func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:1"), at} }
+	return at
+}
+
+// withResolvers is a machine that has these DNS servers.
+func withResolvers(all ...netip.AddrPort) Config {
+	return Config{Resolvers: func() []netip.AddrPort { return all }}
 }
 
 // An answer that a packet is too small for is asked for again by TCP.
@@ -153,9 +157,7 @@ func TestALongAnswer(t *testing.T) {
 }
 
 func TestAMachineWithoutAResolver(t *testing.T) {
-	n := openNetwork(t)
-	a := attach(t, n, 2)
-	n.dns.resolvers = func() []netip.AddrPort { return nil }
+	a := attach(t, openWith(t, withResolvers()), 2)
 	if got := lookUp(t, a, "udp", "example.org.", dns.TypeA); got != "SERVFAIL" {
 		t.Error(got)
 	}

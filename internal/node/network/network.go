@@ -31,6 +31,8 @@ type Config struct {
 	Pods netip.Prefix
 	// Groups is how many group ids the user namespace of this process has; 0 is all.
 	Groups uint32
+	// Resolvers returns the machine's DNS servers; nil asks its settings.
+	Resolvers func() []netip.AddrPort
 }
 
 // Open makes a network without pods.
@@ -44,6 +46,9 @@ func Open(config Config) (_ *Network, err error) {
 	n.ns, err = newNamespace(n.setUp)
 	if err != nil {
 		return nil, fmt.Errorf("make a network for pods: %w", err)
+	}
+	if config.Resolvers != nil {
+		n.dns.resolvers = config.Resolvers
 	}
 	n.egress.start()
 	n.dns.start()

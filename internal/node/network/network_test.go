@@ -72,10 +72,15 @@ func runAgain(step string, namespaces uintptr) {
 
 func openNetwork(t testing.TB) *Network {
 	t.Helper()
+	return openWith(t, Config{})
+}
+
+func openWith(t testing.TB, config Config) *Network {
+	t.Helper()
 	if whyNoMachine != nil {
 		t.Skip(whyNoMachine)
 	}
-	config := Config{Pods: pods}
+	config.Pods = pods
 	if !userns.Initial() {
 		config.Groups = 1
 	}
