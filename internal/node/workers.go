@@ -91,7 +91,7 @@ func (w *podWorkers) taken(pod *corev1.Pod) bool {
 }
 
 func (w *podWorkers) host(p *pod, pod *corev1.Pod) lifecycle.Host {
-	h := lifecycle.Host{IP: w.address, Runtime: runtime.HandlerOf(pod)}
+	h := lifecycle.Host{IP: w.address, Runtime: runtime.HandlerOf(pod), MountsReadOnly: w.runtime.Info().CanMountReadOnly}
 	if p.address.IsValid() {
 		h.PodIP = p.address.String()
 	}

@@ -25,6 +25,8 @@ type world struct {
 	refusal       *lifecycle.Refusal
 	eviction      *lifecycle.Eviction
 	waits         bool
+	// mountsReadOnly is whether recursive read-only mounts hold.
+	mountsReadOnly bool
 }
 
 func newWorld(policy corev1.RestartPolicy, containers ...string) *world {
@@ -203,7 +205,7 @@ func (w *world) decide(now time.Time) lifecycle.Decision {
 		Refusal:       w.refusal,
 		Eviction:      w.eviction,
 		RestartAll:    w.restartAll,
-		Host:          lifecycle.Host{IP: "192.0.2.1", Runtime: "process"},
+		Host:          lifecycle.Host{IP: "192.0.2.1", Runtime: "process", MountsReadOnly: w.mountsReadOnly},
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -36,6 +37,7 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 	}
 	s.RestartCount = c.Last.Attempt
 	s.ContainerID = ContainerID(p.Host.Runtime, c.Last.ID)
+	s.VolumeMounts = p.volumeMounts(c.spec)
 	if c.spec.Lifecycle != nil {
 		s.StopSignal = c.spec.Lifecycle.StopSignal
 	}
@@ -49,6 +51,23 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 		s.State.Terminated = p.terminated(c.Last)
 	}
 	return s
+}
+
+// volumeMounts says how a container's volumes are mounted, and so what has become of IfPossible.
+func (p *plan) volumeMounts(c *corev1.Container) []corev1.VolumeMountStatus {
+	var all []corev1.VolumeMountStatus
+	for _, m := range c.VolumeMounts {
+		s := corev1.VolumeMountStatus{Name: m.Name, MountPath: m.MountPath, ReadOnly: m.ReadOnly}
+		if m.ReadOnly {
+			recursive := corev1.RecursiveReadOnlyDisabled
+			if p.Host.MountsReadOnly && ptr.Deref(m.RecursiveReadOnly, recursive) != recursive {
+				recursive = corev1.RecursiveReadOnlyEnabled
+			}
+			s.RecursiveReadOnly = &recursive
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // waitsToRestart reports whether an exited container will be started again, but not now.

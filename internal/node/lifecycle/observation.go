@@ -36,6 +36,8 @@ type Host struct {
 	IP, PodIP string
 	// Runtime is the scheme of container ids: the handler that runs the pod.
 	Runtime string
+	// MountsReadOnly: recursive read-only mounts hold.
+	MountsReadOnly bool
 }
 
 // StartFailure is why a container cannot start yet. The start is tried again, and does not count as a failure of the
