@@ -66,6 +66,13 @@ var networks = []fault{
 		tests: "./internal/node/network -run ^TestManyPodsLeaveNothing$",
 	},
 	{
+		wrong: "An interface that the kernel has just removed keeps the next pod with its address from starting.",
+		file:  "internal/node/network/attach.go",
+		old:   "if errors.As(err, new(netlink.LinkNotFoundError)) || errors.Is(err, unix.ENODEV) {",
+		new:   "if errors.Is(err, unix.ENODEV) {",
+		tests: "./internal/node/network -run ^TestALinkThatIsGoneNeedNotBeRemoved$",
+	},
+	{
 		wrong: "The address of a pod that is gone is never used again.",
 		file:  "internal/node/finish.go",
 		old:   "	w.networks.release(p.uid)\n",

@@ -512,6 +512,20 @@ func TestManyPodsLeaveNothing(t *testing.T) {
 	}
 }
 
+// The kernel removes the link of a pod that is gone at a time of its own, which may be just before the next pod does.
+func TestALinkThatIsGoneNeedNotBeRemoved(t *testing.T) {
+	n := openNetwork(t)
+	attach(t, n, 2)
+	for range 2 {
+		if err := n.removeLink(linkName(addr(2))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count := n.linkCount(t); count != 0 {
+		t.Errorf("%d links are left", count)
+	}
+}
+
 // Nothing of the machine's is changed: neither its interfaces and routes nor its rules.
 func TestTheMachineDoesNotChange(t *testing.T) {
 	machine := func() string {
