@@ -66,6 +66,20 @@ var networks = []fault{
 		tests: "./internal/node/network -run ^TestManyPodsLeaveNothing$",
 	},
 	{
+		wrong: "An interface that the kernel has just removed keeps the next pod with its address from starting.",
+		file:  "internal/node/network/attach.go",
+		old:   "if errors.As(err, new(netlink.LinkNotFoundError)) || errors.Is(err, unix.ENODEV) {",
+		new:   "if errors.Is(err, unix.ENODEV) {",
+		tests: "./internal/node/network -run ^TestALinkThatIsGoneNeedNotBeRemoved$",
+	},
+	{
+		wrong: "A connection to a pod that is gone is answered by ICMP, of which the kernel sends little.",
+		file:  "internal/node/network/network.go",
+		old:   "	if n.rules, err = newRules(n.pods); err != nil {",
+		new:   "	_ = n.links.RouteAdd(&netlink.Route{Type: unix.RTN_UNREACHABLE, Dst: network(n.pods)})\n	if n.rules, err = newRules(n.pods); err != nil {",
+		tests: "./internal/node/network -run ^TestAnAddressOfNoPodRefuses$",
+	},
+	{
 		wrong: "The address of a pod that is gone is never used again.",
 		file:  "internal/node/finish.go",
 		old:   "	w.networks.release(p.uid)\n",

@@ -67,7 +67,7 @@ func (n *Network) connect(p *Pod) (link *netlink.Veth, err error) {
 	err = n.links.LinkAdd(link)
 	if errors.Is(err, unix.EEXIST) {
 		// The one who had this address before is gone, and the kernel has not yet come to remove its link.
-		if err = n.links.LinkDel(link); err == nil {
+		if err = n.removeLink(link.Name); err == nil {
 			err = n.links.LinkAdd(link)
 		}
 	}
@@ -77,6 +77,18 @@ func (n *Network) connect(p *Pod) (link *netlink.Veth, err error) {
 	return link, n.links.RouteReplace(&netlink.Route{
 		LinkIndex: link.Index, Scope: netlink.SCOPE_LINK, Dst: host(p.Address), Src: n.gateway.AsSlice(),
 	})
+}
+
+// removeLink has no effect on a link that the kernel has removed meanwhile.
+func (n *Network) removeLink(name string) error {
+	link, err := n.links.LinkByName(name)
+	if err == nil {
+		err = n.links.LinkDel(link)
+	}
+	if errors.As(err, new(netlink.LinkNotFoundError)) || errors.Is(err, unix.ENODEV) {
+		return nil
+	}
+	return err
 }
 
 // awaitUp waits until packets pass to the pod. Until then the kernel would drop them, and a connection would take a second.

@@ -79,12 +79,9 @@ func (n *Network) setUp() (err error) {
 	if err := n.links.AddrAdd(loopback, &netlink.Addr{IPNet: host(n.gateway)}); err != nil {
 		return err
 	}
-	// Without a route, the rules would not see what is sent there. Where it leads does not matter: no packet goes there.
+	// Without a route, the rules would not see what is sent there. Where it leads does not matter: no packet goes there. The
+	// routes of pods come before this one.
 	if err := n.links.RouteAdd(&netlink.Route{LinkIndex: loopback.Index, Scope: netlink.SCOPE_LINK, Dst: all, Src: n.gateway.AsSlice()}); err != nil {
-		return err
-	}
-	// The routes of pods that exist come before this one.
-	if err := n.links.RouteAdd(&netlink.Route{Type: unix.RTN_UNREACHABLE, Dst: network(n.pods)}); err != nil {
 		return err
 	}
 	if n.rules, err = newRules(n.pods); err != nil {

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -288,7 +289,7 @@ func TestAServiceLeadsToItsBackends(t *testing.T) {
 		t.Errorf("asked by this process: %v, %v", conn, err)
 	}
 	for _, gone := range []string{"10.244.0.9:80", "10.244.7.1:80"} {
-		if got, err := ask(t, c, gone); !errors.Is(err, unix.EHOSTUNREACH) {
+		if got, err := ask(t, c, gone); !errors.Is(err, unix.ECONNREFUSED) {
 			t.Errorf("a pod that is gone, %s: %q, %v", gone, got, err)
 		}
 	}
@@ -423,6 +424,19 @@ func TestATargetThatRefusesResets(t *testing.T) {
 	}
 }
 
+// The kernel would say no more often than once a second that there is no such host, and clients wait between their attempts.
+func TestAnAddressOfNoPodRefuses(t *testing.T) {
+	n := openNetwork(t)
+	p := attach(t, n, 2)
+	for name, dial := range map[string]func(context.Context, netip.AddrPort) (*net.TCPConn, error){"a pod": p.Dial, "this process": n.Dial} {
+		for range 10 {
+			if _, err := dial(await.Context(t), netip.AddrPortFrom(addr(9), 80)); !errors.Is(err, unix.ECONNREFUSED) {
+				t.Fatalf("%s connected: %v", name, err)
+			}
+		}
+	}
+}
+
 // A pod that sends from the address of another one is not heard.
 func TestAPodCannotPretendToBeAnother(t *testing.T) {
 	n := openNetwork(t)
@@ -512,8 +526,22 @@ func TestManyPodsLeaveNothing(t *testing.T) {
 	}
 	await.Until(t, "the kernel has removed all links", func() bool { return n.linkCount(t) == 0 })
 	routes, err := n.links.RouteList(nil, netlink.FAMILY_V4)
-	if err != nil || len(routes) != 2 {
-		t.Errorf("routes are left, not only the two of the network: %v, %v", routes, err)
+	if err != nil || len(routes) != 1 {
+		t.Errorf("routes are left, not only the one of the network: %v, %v", routes, err)
+	}
+}
+
+// The kernel removes the link of a pod that is gone at a time of its own, which may be just before the next pod does.
+func TestALinkThatIsGoneNeedNotBeRemoved(t *testing.T) {
+	n := openNetwork(t)
+	attach(t, n, 2)
+	for range 2 {
+		if err := n.removeLink(linkName(addr(2))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count := n.linkCount(t); count != 0 {
+		t.Errorf("%d links are left", count)
 	}
 }
 

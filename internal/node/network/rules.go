@@ -27,7 +27,8 @@ const dnsPort = 53
 //	prerouting   services, then TCP to what is no pod's: to egress
 //	output       services
 //	postrouting  a pod that a Service leads to itself: masqueraded, as it takes no packet from its own address
-//	forward      what is to no pod: refused
+//	forward      what is to no pod that exists: refused
+//	direct       what this process sends to no pod that exists: refused
 //	local        what this process sends to Services that lead nowhere: refused
 //	service-…    to one of the backends
 type rules struct {
@@ -84,10 +85,15 @@ func newRules(pods netip.Prefix) (_ *rules, err error) {
 	r.rule(prerouting, r.inRanges(), leave())
 	r.rule(prerouting, isTCP(), translate(netip.AddrPortFrom(gateway, egressPort)))
 	r.rule(postrouting, r.isSelf(), exprs{&expr.Masq{}})
-	forward := r.filter("forward", nftables.ChainHookForward)
-	r.rule(forward, within(pods), leave())
+	forward := r.filter("forward", nftables.ChainHookForward, nftables.ChainPriorityFilter)
+	r.rule(forward, toALink(), within(pods), leave())
 	r.refuse(forward)
-	r.refuse(r.filter("local", nftables.ChainHookOutput), r.inRanges())
+	// Before Services are translated, as the rules see the link of the packet as it was.
+	direct := r.filter("direct", nftables.ChainHookOutput, nftables.ChainPriorityMangle)
+	r.rule(direct, toALink(), leave())
+	r.rule(direct, target(gateway), leave())
+	r.refuse(direct, within(pods))
+	r.refuse(r.filter("local", nftables.ChainHookOutput, nftables.ChainPriorityFilter), r.inRanges())
 	return r, conn.Flush()
 }
 
@@ -115,9 +121,9 @@ func (r *rules) base(name string, hook *nftables.ChainHook, priority *nftables.C
 	})
 }
 
-func (r *rules) filter(name string, hook *nftables.ChainHook) *nftables.Chain {
+func (r *rules) filter(name string, hook *nftables.ChainHook, priority *nftables.ChainPriority) *nftables.Chain {
 	return r.conn.AddChain(&nftables.Chain{
-		Table: r.table, Name: name, Type: nftables.ChainTypeFilter, Hooknum: hook, Priority: nftables.ChainPriorityFilter,
+		Table: r.table, Name: name, Type: nftables.ChainTypeFilter, Hooknum: hook, Priority: priority,
 	})
 }
 
@@ -265,6 +271,14 @@ func isProtocol(p runtime.Protocol) exprs {
 func isTCP() exprs { return isProtocol(runtime.TCP) }
 
 func target(addr netip.Addr) exprs { return within(netip.PrefixFrom(addr, addr.BitLen())) }
+
+// toALink matches packets to pods that exist: the others have no route of their own.
+func toALink() exprs {
+	return exprs{
+		&expr.Meta{Key: expr.MetaKeyOIF, Register: first},
+		&expr.Cmp{Op: expr.CmpOpNeq, Register: first, Data: binaryutil.NativeEndian.PutUint32(uint32(loopback.Index))},
+	}
+}
 
 // within matches packets to a range.
 func within(p netip.Prefix) exprs {

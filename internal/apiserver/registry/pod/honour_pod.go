@@ -13,7 +13,7 @@ import (
 const oneNode = "has no effect: there is one node and every pod runs on it"
 
 // needsNetwork is said of fields that make no difference in the machine's network.
-const needsNetwork = "has an effect only in a network of the pod's own, which it gets beside a Service, or with a subdomain"
+const needsNetwork = "has an effect only in a network of the pod's own, which it gets in a namespace that has a Service, or with a subdomain, and never with hostNetwork"
 
 // podRules are the rules for fields of the pod itself.
 var podRules = []rule[*corev1.PodSpec]{
@@ -50,8 +50,8 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"subdomain", func(s *corev1.PodSpec) bool { return s.Subdomain != "" && !ptr.Deref(s.SetHostnameAsFQDN, false) }, withNetworks, warn,
 		"only the pod itself knows the name: pods cannot have networks of their own on this machine"},
 	{"hostNetwork", func(s *corev1.PodSpec) bool { return !s.HostNetwork && wantsHostPorts(s) }, nil, warn,
-		"only with it does a hostPort lead to the pod, whether there are Services or not: set it, or use a Service of type NodePort"},
-	{"dnsPolicy", func(s *corev1.PodSpec) bool { return s.DNSPolicy == corev1.DNSNone && mayShareNetwork(s) }, nil, warn, needsNetwork},
+		"is not set, so a hostPort leads nowhere if the pod gets a network of its own: set it to true, or use a Service of type NodePort"},
+	{"dnsPolicy", wantsOtherDNS, nil, warn, needsNetwork},
 	{"dnsConfig", func(s *corev1.PodSpec) bool { return s.DNSConfig != nil && mayShareNetwork(s) }, nil, warn, needsNetwork},
 	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, withMounts, refuse,
 		"the process runtime cannot give a container an /etc/hosts of its own on this machine: add the names to the machine's and remove this field"},
@@ -103,6 +103,11 @@ func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.Pod
 
 // mayShareNetwork reports whether the pod has the machine's network, unless there are Services beside it.
 func mayShareNetwork(s *corev1.PodSpec) bool { return s.HostNetwork || s.Subdomain == "" }
+
+// wantsOtherDNS reports whether the pod asks for other DNS servers than the machine's, which it may not get.
+func wantsOtherDNS(s *corev1.PodSpec) bool {
+	return s.DNSPolicy == corev1.DNSNone && mayShareNetwork(s) || s.DNSPolicy == corev1.DNSClusterFirstWithHostNet && s.HostNetwork
+}
 
 func wantsHostPorts(s *corev1.PodSpec) bool {
 	for _, all := range [][]corev1.Container{s.InitContainers, s.Containers} {

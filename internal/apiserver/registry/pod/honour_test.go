@@ -110,6 +110,7 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"a host name is ignored where it cannot": {edit: inSpec(func(s *corev1.PodSpec) { s.Hostname = "pi-0" }), node: unable, warned: []string{"spec.hostname"}},
 		"a subdomain is known to others":         {edit: inSpec(func(s *corev1.PodSpec) { s.Subdomain = "svc" }), node: with(registrytest.Able, giveNetworks)},
 		"unless pods have no networks":           {edit: inSpec(func(s *corev1.PodSpec) { s.Subdomain = "svc" }), node: registrytest.Able, warned: []string{"spec.subdomain"}},
+		"nothing leads from there to Services":   {edit: inSpec(setClusterDNSWithHostNet), node: with(registrytest.Able, giveNetworks), warned: []string{"spec.dnsPolicy"}},
 		"name servers are the machine's":         {edit: inSpec(setDNS), node: with(registrytest.Able, giveNetworks), warned: []string{"spec.dnsPolicy", "spec.dnsConfig"}},
 		"name servers are the pod's":             {edit: inSpec(func(s *corev1.PodSpec) { setDNS(s); s.Subdomain = "svc" }), node: with(registrytest.Able, giveNetworks)},
 		"the machine's process ids are refused":  {edit: inSpec(func(s *corev1.PodSpec) { s.HostPID = true }), node: registrytest.Able, refused: []string{"spec.hostPID"}},
@@ -210,6 +211,10 @@ func giveNetworks(i *runtime.Info) { i.PodRange = netip.MustParsePrefix("10.244.
 
 func setDNS(s *corev1.PodSpec) {
 	s.DNSPolicy, s.DNSConfig = corev1.DNSNone, &corev1.PodDNSConfig{Nameservers: []string{"192.0.2.53"}}
+}
+
+func setClusterDNSWithHostNet(s *corev1.PodSpec) {
+	s.HostNetwork, s.DNSPolicy = true, corev1.DNSClusterFirstWithHostNet
 }
 
 func with(i runtime.Info, change func(*runtime.Info)) runtime.Info {

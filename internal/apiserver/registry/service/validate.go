@@ -43,7 +43,7 @@ func validateType(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
 	case corev1.ServiceTypeExternalName:
 		return validateExternalName(s, p)
 	case corev1.ServiceTypeLoadBalancer:
-		return field.ErrorList{field.Forbidden(p.Child("type"), "there are no load balancers here: use ClusterIP, and stint port-forward for clients on this machine")}
+		return field.ErrorList{field.Forbidden(p.Child("type"), "there are no load balancers here: use NodePort for clients on this machine, else ClusterIP")}
 	}
 	return check.Supported(s.Type, p.Child("type"), corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeExternalName)
 }
@@ -187,7 +187,7 @@ const onlyForLoadBalancers = "is only for load balancers, of which there are non
 func refuse(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(s.ExternalIPs) > 0 {
-		errs = append(errs, field.Forbidden(p.Child("externalIPs"), "nothing listens on other addresses here: use stint port-forward for clients on this machine"))
+		errs = append(errs, field.Forbidden(p.Child("externalIPs"), "nothing listens on other addresses here: remove it, and use the type NodePort for clients on this machine"))
 	}
 	for _, f := range []struct {
 		name string
