@@ -31,6 +31,13 @@ var networks = []fault{
 		tests: "./internal/node/network -run ^TestAServiceLeadsToItsBackends$",
 	},
 	{
+		wrong: "Many Services are more than the kernel takes at a time, and the rules for all stay as they are.",
+		file:  "internal/node/network/balancers.go",
+		old:   "n < len(changed) && elements < maxElements",
+		new:   "n < len(changed)",
+		tests: "./internal/node/network -run ^TestManyServicesAndBackends$",
+	},
+	{
 		wrong: "A probe of a pod with a network of its own asks the machine.",
 		file:  "internal/node/prober/dial.go",
 		old:   "err == nil && d.Networks.Contains(to.Addr())",
