@@ -38,6 +38,20 @@ var networks = []fault{
 		tests: "./internal/node/network -run ^TestManyServicesAndBackends$",
 	},
 	{
+		wrong: "One pod takes all connections that leave the network of all pods.",
+		file:  "internal/node/network/shares.go",
+		old:   "s.taken == s.all || s.of[pod] == s.each",
+		new:   "s.taken == s.all",
+		tests: "./internal/node/network -run ^TestAPodWithManyConnectionsLeavesSomeForOthers$|^TestAPodWithManyQuestionsDelaysNoOther$",
+	},
+	{
+		wrong: "A connection to a pod that hangs keeps a thread, and many of them end the host process.",
+		file:  "internal/node/network/dial.go",
+		old:   "	err = unix.Connect(fd, ",
+		new:   "	_ = unix.SetNonblock(fd, false)\n	err = unix.Connect(fd, ",
+		tests: "./internal/node/network -run ^TestConnectionsThatHangTakeNoThreads$",
+	},
+	{
 		wrong: "A probe of a pod with a network of its own asks the machine.",
 		file:  "internal/node/prober/dial.go",
 		old:   "err == nil && d.Networks.Contains(to.Addr())",
