@@ -42,7 +42,7 @@ var networks = []fault{
 		file:  "internal/node/network/shares.go",
 		old:   "s.taken == s.all || s.of[pod] == s.each",
 		new:   "s.taken == s.all",
-		tests: "./internal/node/network -run ^TestAPodWithManyConnectionsLeavesSomeForOthers$|^TestAPodWithManyQuestionsDelaysNoOther$",
+		tests: "./internal/node/network -run ^TestAPodWithManyConnectionsLeavesSomeForOthers$",
 	},
 	{
 		wrong: "A connection to a pod that hangs keeps a thread, and many of them end the host process.",
