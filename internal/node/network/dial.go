@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dialInside connects from a network namespace. Only the socket is made there: whoever waits in a namespace keeps a thread.
+// dialInside connects from a network namespace. Only the socket is made there: waiting in a namespace keeps a thread.
 func dialInside(ctx context.Context, ns *os.File, to netip.AddrPort) (*net.TCPConn, error) {
 	socket, err := connect(ctx, ns, to)
 	if err != nil {
