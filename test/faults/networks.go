@@ -31,6 +31,27 @@ var networks = []fault{
 		tests: "./internal/node/network -run ^TestAServiceLeadsToItsBackends$",
 	},
 	{
+		wrong: "Many Services are more than the kernel takes at a time, and the rules for all stay as they are.",
+		file:  "internal/node/network/balancers.go",
+		old:   "n < len(changed) && elements < maxElements",
+		new:   "n < len(changed)",
+		tests: "./internal/node/network -run ^TestManyServicesAndBackends$",
+	},
+	{
+		wrong: "One pod takes all connections that leave the network of all pods.",
+		file:  "internal/node/network/shares.go",
+		old:   "s.taken == s.all || s.of[pod] == s.each",
+		new:   "s.taken == s.all",
+		tests: "./internal/node/network -run ^TestAPodWithManyConnectionsLeavesSomeForOthers$",
+	},
+	{
+		wrong: "A connection to a pod that hangs keeps a thread, and many of them end the host process.",
+		file:  "internal/node/network/dial.go",
+		old:   "	err = unix.Connect(fd, ",
+		new:   "	_ = unix.SetNonblock(fd, false)\n	err = unix.Connect(fd, ",
+		tests: "./internal/node/network -run ^TestConnectionsThatHangTakeNoThreads$",
+	},
+	{
 		wrong: "A probe of a pod with a network of its own asks the machine.",
 		file:  "internal/node/prober/dial.go",
 		old:   "err == nil && d.Networks.Contains(to.Addr())",

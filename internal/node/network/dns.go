@@ -16,8 +16,12 @@ import (
 // resolverFile says which DNS servers the machine asks. It is read for each question, because a machine may change them.
 const resolverFile = "/etc/resolv.conf"
 
-// maxQuestions bounds the questions that are passed on at a time. Further ones wait.
-const maxQuestions = 256
+// Bounds of what pods have of a name server at a time, each and all: questions that are passed on, of which further ones get no
+// answer, as if the packet were lost; and TCP connections, of which further ones are closed.
+const (
+	podQuestions, maxQuestions           = 128, 256
+	podDNSConnections, maxDNSConnections = 32, 256
+)
 
 // nameServer answers the pods' questions for names, at the gateway. What is not the cluster's it asks the machine's DNS
 // servers.
@@ -27,7 +31,7 @@ type nameServer struct {
 	// resolvers returns the machine's DNS servers.
 	resolvers func() []netip.AddrPort
 	servers   []*dns.Server
-	free      chan struct{}
+	questions *shares
 	running   sync.WaitGroup
 }
 
@@ -43,9 +47,9 @@ func newNameServer(gateway netip.Addr, pods netip.Prefix) (*nameServer, error) {
 		packets.Close()
 		return nil, err
 	}
-	s := &nameServer{pods: pods, resolvers: resolvers, free: make(chan struct{}, maxQuestions)}
+	s := &nameServer{pods: pods, resolvers: resolvers, questions: newShares(podQuestions, maxQuestions)}
 	s.known.Store(&known{names: &runtime.Names{}, former: map[string]formerHost{}})
-	s.servers = []*dns.Server{{PacketConn: packets, Handler: s}, {Listener: listener, Handler: s}}
+	s.servers = []*dns.Server{{PacketConn: packets, Handler: s}, {Listener: &sharedListener{listener, newShares(podDNSConnections, maxDNSConnections)}, Handler: s}}
 	return s, nil
 }
 
@@ -86,8 +90,8 @@ func (s *nameServer) ServeDNS(w dns.ResponseWriter, question *dns.Msg) {
 	network := w.LocalAddr().Network()
 	if len(question.Question) != 1 || question.Opcode != dns.OpcodeQuery {
 		reply.Rcode = dns.RcodeNotImplemented
-	} else {
-		s.resolve(reply, question.Question[0], network)
+	} else if !s.resolve(reply, question.Question[0], remote(w.RemoteAddr()), network) {
+		return
 	}
 	size := dns.MaxMsgSize
 	if network == "udp" {
@@ -101,28 +105,34 @@ func (s *nameServer) ServeDNS(w dns.ResponseWriter, question *dns.Msg) {
 	_ = w.WriteMsg(reply)
 }
 
-// resolve adds what is known of a name. An alias is followed, because programs rely on that.
-func (s *nameServer) resolve(reply *dns.Msg, q dns.Question, network string) {
+// resolve adds what is known of a name. An alias is followed, because programs rely on that. It returns false if the pod is to get
+// no answer.
+func (s *nameServer) resolve(reply *dns.Msg, q dns.Question, pod netip.Addr, network string) bool {
 	known := s.known.Load()
 	for range maxAliases {
 		records, rcode, mine := known.answer(s.pods, q, time.Now())
 		if !mine {
+			if !s.questions.take(pod) {
+				return false
+			}
+			defer s.questions.give(pod)
 			s.pass(reply, q, network)
-			return
+			return true
 		}
 		reply.Authoritative = true
 		reply.Answer = append(reply.Answer, records...)
 		reply.Rcode = rcode
 		if len(records) != 1 || q.Qtype == dns.TypeCNAME {
-			return
+			return true
 		}
 		alias, is := records[0].(*dns.CNAME)
 		if !is {
-			return
+			return true
 		}
 		q.Name = alias.Target
 	}
 	reply.Rcode = dns.RcodeServerFailure
+	return true
 }
 
 // maxAliases is how many aliases are followed; more are a circle.
@@ -130,8 +140,6 @@ const maxAliases = 8
 
 // pass asks the machine's DNS servers, one after another, until one answers.
 func (s *nameServer) pass(reply *dns.Msg, q dns.Question, network string) {
-	s.free <- struct{}{}
-	defer func() { <-s.free }()
 	question := new(dns.Msg).SetQuestion(q.Name, q.Qtype)
 	question.SetEdns0(dns.DefaultMsgSize, false)
 	client := dns.Client{Net: network}

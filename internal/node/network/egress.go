@@ -13,9 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxConnections bounds the connections that leave the network at a time, so that a pod cannot take all descriptors of
-// this process. Further ones wait.
-const maxConnections = 4096
+// maxConnections bounds the connections that leave the network at a time, and those to node ports, so that a pod cannot take all
+// descriptors of this process. Further ones wait. A connection takes six: two sockets, and a pipe for each direction. So both kinds
+// together take at most half of all.
+var maxConnections = sync.OnceValue(func() int {
+	const most, least = 4096, 64
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return least
+	}
+	return int(max(least, min(most, limit.Cur/24)))
+})
 
 // egress takes the TCP connections that pods make to what is not in their network, and makes them anew from the machine.
 type egress struct {
@@ -25,7 +33,9 @@ type egress struct {
 	cancel   context.CancelFunc
 	services atomic.Pointer[outside]
 	free     chan struct{}
-	open     sync.WaitGroup
+	// shares are connections too: of those that wait for a target that is lost, one pod has at most half.
+	shares *shares
+	open   sync.WaitGroup
 }
 
 // newEgress listens in the network namespace of the calling thread.
@@ -34,7 +44,7 @@ func newEgress(gateway netip.Addr) (*egress, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &egress{gateway: gateway, listener: listener, free: make(chan struct{}, maxConnections)}
+	e := &egress{gateway: gateway, listener: listener, free: make(chan struct{}, maxConnections()), shares: newShares(maxConnections()/2, maxConnections())}
 	e.services.Store(&outside{})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e, nil
@@ -79,11 +89,17 @@ func rest(ctx context.Context) {
 // pass connects a pod with what it wants to reach. If that is not possible, it resets the connection.
 func (e *egress) pass(pod *net.TCPConn) {
 	defer pod.Close()
+	from := remote(pod.RemoteAddr())
+	if !e.shares.take(from) {
+		_ = pod.SetLinger(0)
+		return
+	}
+	defer e.shares.give(from)
 	to, err := originalTarget(pod)
 	if err != nil {
 		return
 	}
-	to = e.services.Load().target(pod.RemoteAddr().(*net.TCPAddr).AddrPort().Addr(), to)
+	to = e.services.Load().target(from, to)
 	far, err := new(net.Dialer).DialContext(e.ctx, "tcp4", e.onMachine(to).String())
 	if err != nil {
 		_ = pod.SetLinger(0)

@@ -111,17 +111,6 @@ func (n *Network) Dial(ctx context.Context, to netip.AddrPort) (*net.TCPConn, er
 	return dialInside(ctx, n.ns, to)
 }
 
-func dialInside(ctx context.Context, ns *os.File, to netip.AddrPort) (conn *net.TCPConn, err error) {
-	err = inside(ns, func() error {
-		dialed, err := new(net.Dialer).DialContext(ctx, "tcp", to.String())
-		if err == nil {
-			conn = dialed.(*net.TCPConn)
-		}
-		return err
-	})
-	return conn, err
-}
-
 // Close ends the network. Pods that are still there can reach nothing any more.
 func (n *Network) Close() {
 	if n.egress != nil {

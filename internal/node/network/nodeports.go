@@ -42,7 +42,7 @@ type nodePort struct {
 
 // NewNodePorts opens none yet.
 func NewNodePorts(dial DialService) *NodePorts {
-	n := &NodePorts{dial: dial, free: make(chan struct{}, maxConnections), listeners: map[uint16]*nodePort{}}
+	n := &NodePorts{dial: dial, free: make(chan struct{}, maxConnections()), listeners: map[uint16]*nodePort{}}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.again = time.AfterFunc(retryAfter, n.tryAgain)
 	n.again.Stop()

@@ -2,7 +2,6 @@ package network
 
 import (
 	"encoding/binary"
-	"fmt"
 	"net/netip"
 	"sync"
 
@@ -37,9 +36,13 @@ type rules struct {
 	// services is the map; ranges has the addresses of Services; selves pairs each backend with itself.
 	services, ranges, selves *nftables.Set
 
-	mu       sync.Mutex
-	rounds   int
-	balancer []*nftables.Chain
+	mu sync.Mutex
+	// made is how many balancers have been made, so that each has a name of its own.
+	made int
+	// balancers are those that the kernel has, by their keys in the map; hosts are those that it has in selves.
+	balancers map[string]balancer
+	hosts     map[netip.Addr]bool
+	within    netip.Prefix
 }
 
 // Registers of nftables. first is 16 bytes, which the others divide.
@@ -68,7 +71,7 @@ func newRules(pods netip.Prefix) (_ *rules, err error) {
 			_ = conn.CloseLasting()
 		}
 	}()
-	r := &rules{conn: conn}
+	r := &rules{conn: conn, balancers: map[string]balancer{}, hosts: map[netip.Addr]bool{}}
 	r.table = conn.AddTable(&nftables.Table{Name: "pods", Family: nftables.TableFamilyIPv4})
 	if err := r.addSets(); err != nil {
 		return nil, err
@@ -142,90 +145,6 @@ func (r *rules) rule(chain *nftables.Chain, parts ...exprs) {
 		rule.Exprs = append(rule.Exprs, p...)
 	}
 	r.conn.AddRule(rule)
-}
-
-// set replaces the rules for Services in one step. Connections that exist stay where they are.
-func (r *rules) set(s runtime.Services) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, set := range []*nftables.Set{r.services, r.ranges, r.selves} {
-		r.conn.FlushSet(set)
-	}
-	for _, chain := range r.balancer {
-		r.conn.FlushChain(chain)
-		r.conn.DelChain(chain)
-	}
-	r.balancer = nil
-	r.rounds++
-	err := r.add(s)
-	if flushed := r.conn.Flush(); err == nil && flushed != nil {
-		err = fmt.Errorf("set the rules for Services: %w", flushed)
-	}
-	return err
-}
-
-func (r *rules) add(s runtime.Services) error {
-	var services []nftables.SetElement
-	selves := map[netip.Addr]bool{}
-	for i, port := range s.Ports {
-		if len(port.Backends) == 0 {
-			continue
-		}
-		chain, err := r.addBalancer(fmt.Sprintf("service-%d-%d", r.rounds, i), port)
-		if err != nil {
-			return err
-		}
-		services = append(services, nftables.SetElement{
-			Key:         serviceKey(port),
-			VerdictData: &expr.Verdict{Kind: expr.VerdictGoto, Chain: chain.Name},
-		})
-		for _, b := range port.Backends {
-			selves[b.Addr()] = true
-		}
-	}
-	if err := r.addElements(r.services, services); err != nil {
-		return err
-	}
-	if err := r.addElements(r.ranges, interval(s.Range)); err != nil {
-		return err
-	}
-	var pairs []nftables.SetElement
-	for addr := range selves {
-		pairs = append(pairs, nftables.SetElement{Key: append(addr.AsSlice(), addr.AsSlice()...)})
-	}
-	return r.addElements(r.selves, pairs)
-}
-
-func (r *rules) addElements(set *nftables.Set, elements []nftables.SetElement) error {
-	if len(elements) == 0 {
-		return nil
-	}
-	return r.conn.SetAddElements(set, elements)
-}
-
-// addBalancer adds the chain that leads the connections of a port to its backends.
-func (r *rules) addBalancer(name string, port runtime.ServicePort) (*nftables.Chain, error) {
-	chain := r.conn.AddChain(&nftables.Chain{Table: r.table, Name: name})
-	r.balancer = append(r.balancer, chain)
-	backends := &nftables.Set{
-		Table: r.table, Anonymous: true, Constant: true, IsMap: true, KeyType: nftables.TypeInteger,
-		DataType: nftables.MustConcatSetType(nftables.TypeIPAddr, nftables.TypeInetService),
-	}
-	var elements []nftables.SetElement
-	for i, b := range port.Backends {
-		elements = append(elements, nftables.SetElement{
-			Key: binaryutil.NativeEndian.PutUint32(uint32(i)),
-			Val: append(b.Addr().AsSlice(), word(b.Port())...),
-		})
-	}
-	if err := r.conn.AddSet(backends, elements); err != nil {
-		return nil, err
-	}
-	r.rule(chain, isProtocol(port.Protocol), choose(port), exprs{
-		&expr.Lookup{SourceRegister: first, DestRegister: first, IsDestRegSet: true, SetName: backends.Name, SetID: backends.ID},
-		&expr.NAT{Type: expr.NATTypeDestNAT, Family: unix.NFPROTO_IPV4, RegAddrMin: first, RegProtoMin: secondWord},
-	})
-	return chain, nil
 }
 
 // choose loads the number of a backend.
@@ -320,9 +239,6 @@ func serviceKey(port runtime.ServicePort) []byte {
 
 // interval lists the two ends of a range, as sets have it.
 func interval(p netip.Prefix) []nftables.SetElement {
-	if !p.IsValid() {
-		return nil
-	}
 	start := p.Masked().Addr().AsSlice()
 	end := binary.BigEndian.Uint32(start) + 1<<(32-p.Bits())
 	return []nftables.SetElement{{Key: start}, {Key: binary.BigEndian.AppendUint32(nil, end), IntervalEnd: true}}

@@ -3,6 +3,7 @@ package services
 
 import (
 	"cmp"
+	"math"
 	"net/netip"
 	"slices"
 
@@ -75,7 +76,7 @@ func backends(port string, protocol corev1.Protocol, endpoints []*discoveryv1.En
 	var ready, ending []netip.AddrPort
 	for _, s := range endpoints {
 		for _, p := range s.Ports {
-			if ptr.Deref(p.Name, "") != port || ptr.Deref(p.Protocol, corev1.ProtocolTCP) != protocol || p.Port == nil {
+			if ptr.Deref(p.Name, "") != port || ptr.Deref(p.Protocol, corev1.ProtocolTCP) != protocol || !isPort(p.Port) {
 				continue
 			}
 			for _, e := range s.Endpoints {
@@ -95,4 +96,9 @@ func backends(port string, protocol corev1.Protocol, endpoints []*discoveryv1.En
 	}
 	slices.SortFunc(ready, netip.AddrPort.Compare)
 	return slices.Compact(ready)
+}
+
+// isPort reports whether a port of an EndpointSlice is one: the API takes any number.
+func isPort(number *int32) bool {
+	return number != nil && *number > 0 && *number <= math.MaxUint16
 }

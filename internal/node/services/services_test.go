@@ -74,3 +74,19 @@ func TestWhereServicesLeadTo(t *testing.T) {
 		}
 	}
 }
+
+// The API takes any number as a port of an EndpointSlice. Cut to 16 bits, it would lead to another port.
+func TestANumberThatIsNoPortLeadsNowhere(t *testing.T) {
+	for _, number := range []int32{0, -1, 65536 + 22} {
+		slice := &discoveryv1.EndpointSlice{
+			ObjectMeta:  metav1.ObjectMeta{Namespace: "ns", Name: "web", Labels: map[string]string{discoveryv1.LabelServiceName: "web"}},
+			AddressType: discoveryv1.AddressTypeIPv4,
+			Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{"10.244.0.1"}}},
+			Ports:       []discoveryv1.EndpointPort{{Name: ptr.To("http"), Port: &number}},
+		}
+		all := services.Of(netip.Prefix{}, []*corev1.Service{aService(nil)}, []*discoveryv1.EndpointSlice{slice})
+		if len(all.Ports) != 1 || len(all.Ports[0].Backends) > 0 {
+			t.Errorf("port %d leads to %v", number, all.Ports)
+		}
+	}
+}
