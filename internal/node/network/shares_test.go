@@ -66,9 +66,8 @@ func TestAClientWithTooManyConnectionsGetsNoMore(t *testing.T) {
 
 // A pod whose questions wait for the machine's DNS servers keeps no other pod from asking.
 func TestAPodWithManyQuestionsDelaysNoOther(t *testing.T) {
-	n := openNetwork(t)
+	n := openWith(t, withResolvers(machinesResolver(t)))
 	a, b := attach(t, n, 2), attach(t, n, 3)
-	machinesResolver(t, n)
 	for n.dns.questions.take(a.Address) {
 	}
 	question := dns.Question{Name: "example.org.", Qtype: dns.TypeA}
