@@ -10,6 +10,7 @@
 package names
 
 import (
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func (n *names) addClusterIP(host string, s *corev1.Service) {
 	n.Addresses[host] = []netip.Addr{addr}
 	n.Of[addr] = host
 	for _, p := range s.Spec.Ports {
-		n.addPort(host, p.Name, p.Protocol, runtime.NamedPort{Host: host, Port: uint16(p.Port)})
+		n.addPort(host, p.Name, p.Protocol, host, p.Port)
 	}
 }
 
@@ -92,17 +93,16 @@ func (n *names) addEndpoint(service string, e discoveryv1.Endpoint, ports []disc
 		n.Addresses[service] = append(n.Addresses[service], addr)
 		n.Addresses[host] = append(n.Addresses[host], addr)
 		for _, p := range ports {
-			n.addPort(service, ptr.Deref(p.Name, ""), ptr.Deref(p.Protocol, corev1.ProtocolTCP), runtime.NamedPort{
-				Host: host, Port: uint16(ptr.Deref(p.Port, 0)),
-			})
+			n.addPort(service, ptr.Deref(p.Name, ""), ptr.Deref(p.Protocol, corev1.ProtocolTCP), host, ptr.Deref(p.Port, 0))
 		}
 	}
 }
 
-func (n *names) addPort(service, name string, protocol corev1.Protocol, port runtime.NamedPort) {
-	if name == "" {
+// addPort adds a port that has a name. The API takes any number in an EndpointSlice.
+func (n *names) addPort(service, name string, protocol corev1.Protocol, host string, number int32) {
+	if name == "" || number < 1 || number > math.MaxUint16 {
 		return
 	}
 	at := "_" + name + "._" + strings.ToLower(string(protocol)) + "." + service
-	n.Ports[at] = append(n.Ports[at], port)
+	n.Ports[at] = append(n.Ports[at], runtime.NamedPort{Host: host, Port: uint16(number)})
 }

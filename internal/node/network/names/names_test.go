@@ -70,6 +70,7 @@ func TestNames(t *testing.T) {
 	external.Spec.Type, external.Spec.ExternalName = corev1.ServiceTypeExternalName, "DB.example.org"
 	sql := corev1.ServicePort{Name: "sql", Protocol: corev1.ProtocolTCP, Port: 5432}
 	web := &discoveryv1.EndpointPort{Name: ptr.To("web"), Port: ptr.To(int32(80))}
+	tooLarge := &discoveryv1.EndpointPort{Name: ptr.To("web"), Port: ptr.To(int32(65536 + 80))}
 	ipv6 := slice("w", nil, endpoint("fd00::1", "w-9", true))
 	ipv6.AddressType = discoveryv1.AddressTypeIPv6
 	for name, c := range map[string]struct {
@@ -98,6 +99,11 @@ func TestNames(t *testing.T) {
 			services:  []*corev1.Service{service("w", corev1.ClusterIPNone)},
 			endpoints: []*discoveryv1.EndpointSlice{slice("w", nil, endpoint("10.244.0.2", "", true))},
 			want:      []string{"10-244-0-2.w A [10.244.0.2]", "w A [10.244.0.2]"},
+		},
+		"a number that is no port": {
+			services:  []*corev1.Service{service("w", corev1.ClusterIPNone)},
+			endpoints: []*discoveryv1.EndpointSlice{slice("w", tooLarge, endpoint("10.244.0.2", "a", true))},
+			want:      []string{"10.244.0.2 PTR a.w", "a.w A [10.244.0.2]", "w A [10.244.0.2]"},
 		},
 		"what is not ready, or no IPv4 address": {
 			services:  []*corev1.Service{service("w", corev1.ClusterIPNone)},
