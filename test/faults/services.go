@@ -136,7 +136,7 @@ var services = []fault{
 	},
 	{
 		wrong: "A Service has a port of a protocol that nothing forwards.",
-		file:  "internal/apiserver/registry/service/validate.go",
+		file:  "internal/apiserver/registry/service/validate_ports.go",
 		old:   "port.Protocol == corev1.ProtocolSCTP && !IsHeadless(s)",
 		new:   "false",
 		tests: serviceTest,

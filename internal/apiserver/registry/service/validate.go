@@ -6,8 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -64,77 +62,6 @@ func validateExternalName(s *corev1.ServiceSpec, p *field.Path) field.ErrorList 
 		return append(errs, field.Required(name, "must be the name that this Service stands for"))
 	}
 	return append(errs, check.Invalid(name, s.ExternalName, validation.IsDNS1123Subdomain(strings.TrimSuffix(s.ExternalName, ".")))...)
-}
-
-func validatePorts(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if len(s.Ports) == 0 && !IsHeadless(s) && !isExternalName(s) {
-		errs = append(errs, field.Required(p, "must have at least one port"))
-	}
-	type key struct {
-		protocol corev1.Protocol
-		port     int32
-	}
-	names, ports, nodePorts := sets.New[string](), sets.New[key](), sets.New[key]()
-	for i := range s.Ports {
-		port, at := &s.Ports[i], p.Index(i)
-		errs = append(errs, validatePort(port, len(s.Ports) > 1, at)...)
-		if err := refuseProtocol(s, port, at.Child("protocol")); err != nil {
-			errs = append(errs, err)
-		}
-		if port.Name != "" && names.Has(port.Name) {
-			errs = append(errs, field.Duplicate(at.Child("name"), port.Name))
-		}
-		names.Insert(port.Name)
-		if k := (key{port.Protocol, port.Port}); ports.Has(k) {
-			errs = append(errs, field.Duplicate(at, fmt.Sprintf("%s %d", k.protocol, k.port)))
-		}
-		ports.Insert(key{port.Protocol, port.Port})
-		if port.NodePort == 0 {
-			continue
-		}
-		if !hasNodePorts(s) && s.Type == corev1.ServiceTypeClusterIP {
-			errs = append(errs, field.Forbidden(at.Child("nodePort"), "is only for Services of type NodePort: remove it, or change the type"))
-		}
-		if k := (key{port.Protocol, port.NodePort}); nodePorts.Has(k) {
-			errs = append(errs, field.Duplicate(at.Child("nodePort"), port.NodePort))
-		}
-		nodePorts.Insert(key{port.Protocol, port.NodePort})
-	}
-	return errs
-}
-
-// refuseProtocol refuses what nothing would forward.
-func refuseProtocol(s *corev1.ServiceSpec, port *corev1.ServicePort, p *field.Path) *field.Error {
-	switch {
-	case port.Protocol == corev1.ProtocolSCTP && !IsHeadless(s):
-		return field.Forbidden(p, "SCTP is not forwarded here: use TCP or UDP, or clusterIP: None, by which clients find the pods themselves")
-	case port.Protocol == corev1.ProtocolUDP && s.Type == corev1.ServiceTypeNodePort:
-		return field.Forbidden(p, "node ports are for TCP here: use the type ClusterIP for UDP")
-	}
-	return nil
-}
-
-func validatePort(port *corev1.ServicePort, several bool, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	switch {
-	case port.Name != "":
-		errs = append(errs, check.Invalid(p.Child("name"), port.Name, validation.IsDNS1123Label(port.Name))...)
-	case several:
-		errs = append(errs, field.Required(p.Child("name"), "must be set where there are several ports"))
-	}
-	errs = append(errs, check.Invalid(p.Child("port"), port.Port, validation.IsValidPortNum(int(port.Port)))...)
-	errs = append(errs, check.Among(port.Protocol, p.Child("protocol"), corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP)...)
-	target := p.Child("targetPort")
-	if port.TargetPort.Type == intstr.String {
-		errs = append(errs, check.Invalid(target, port.TargetPort.StrVal, validation.IsValidPortName(port.TargetPort.StrVal))...)
-	} else {
-		errs = append(errs, check.Invalid(target, port.TargetPort.IntVal, validation.IsValidPortNum(int(port.TargetPort.IntVal)))...)
-	}
-	if port.AppProtocol != nil {
-		errs = append(errs, check.Invalid(p.Child("appProtocol"), *port.AppProtocol, validation.IsQualifiedName(*port.AppProtocol))...)
-	}
-	return errs
 }
 
 func validateAffinity(s *corev1.ServiceSpec, p *field.Path) field.ErrorList {
