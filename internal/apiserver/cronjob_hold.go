@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -93,15 +92,14 @@ func (h *cronJobHold) owner(ctx context.Context, job *batchv1.Job) (*batchv1.Cro
 
 // blocker returns the run that a new run has to wait for, or nil.
 func (h *cronJobHold) blocker(ctx context.Context, cronJob *batchv1.CronJob) (*batchv1.Job, error) {
-	list, err := h.jobs.List(ctx, &metainternalversion.ListOptions{})
+	list, err := listAll[*batchv1.JobList](ctx, h.jobs)
 	if err != nil {
 		return nil, err
 	}
 	var runs []*batchv1.Job
-	all := list.(*batchv1.JobList).Items
-	for i := range all {
-		if metav1.IsControlledBy(&all[i], cronJob) {
-			runs = append(runs, &all[i])
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], cronJob) {
+			runs = append(runs, &list.Items[i])
 		}
 	}
 	return cronjob.Blocker(cronJob, runs), nil

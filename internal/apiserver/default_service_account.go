@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -56,11 +55,11 @@ func (s *Server) createDefaultServiceAccount(ctx context.Context, namespace stri
 // ensureDefaultServiceAccounts creates missing accounts. An older version created none, and a server may be killed after it
 // has stored a namespace and before it creates the account.
 func (s *Server) ensureDefaultServiceAccounts(ctx context.Context) error {
-	list, err := s.admission.namespaces.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceNone), &metainternalversion.ListOptions{})
+	list, err := listAll[*corev1.NamespaceList](genericapirequest.WithNamespace(ctx, metav1.NamespaceNone), s.admission.namespaces)
 	if err != nil {
 		return err
 	}
-	for _, ns := range list.(*corev1.NamespaceList).Items {
+	for _, ns := range list.Items {
 		fromCache := &metav1.GetOptions{ResourceVersion: "0"}
 		if _, err := s.serviceAccounts.Get(genericapirequest.WithNamespace(ctx, ns.Name), defaultServiceAccount, fromCache); err == nil {
 			continue

@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -144,14 +143,14 @@ func (d *jobDependencies) load(ctx context.Context) error {
 	if d.waiters != nil && d.waiters.Len() < d.reloadAt {
 		return nil
 	}
-	list, err := d.jobs.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
+	list, err := listAll[*batchv1.JobList](genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), d.jobs)
 	if err != nil {
 		return err
 	}
 	d.waiters = core.NewDependencyGraph()
-	jobs := list.(*batchv1.JobList).Items
-	for i := range jobs {
-		d.waiters.Set(types.NamespacedName{Namespace: jobs[i].Namespace, Name: jobs[i].Name}, core.UnmetDependencyNames(&jobs[i]))
+	for i := range list.Items {
+		j := &list.Items[i]
+		d.waiters.Set(types.NamespacedName{Namespace: j.Namespace, Name: j.Name}, core.UnmetDependencyNames(j))
 	}
 	d.reloadAt = 2*d.waiters.Len() + 1000
 	return nil

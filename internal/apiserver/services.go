@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -65,12 +64,12 @@ func (r *servicesREST) count(svc *corev1.Service, n int32) {
 
 // countStored counts the Services that a former server has left, and from then on all that come and go.
 func (r *servicesREST) countStored(ctx context.Context) error {
-	all, err := r.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
+	all, err := r.all(ctx)
 	if err != nil {
 		return err
 	}
-	for i := range all.(*corev1.ServiceList).Items {
-		r.count(&all.(*corev1.ServiceList).Items[i], 1)
+	for i := range all {
+		r.count(&all[i], 1)
 	}
 	r.AfterCreate = func(obj runtime.Object, options *metav1.CreateOptions) {
 		if len(options.DryRun) == 0 {
@@ -109,9 +108,17 @@ func (r *servicesREST) allocate(ctx context.Context, svc *corev1.Service, was *c
 }
 
 func (r *servicesREST) allocateTo(ctx context.Context, s, was *corev1.ServiceSpec) (field.ErrorList, error) {
-	all, err := r.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
+	all, err := r.all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return service.Allocate(s, was, r.addresses, service.TakenBy(all.(*corev1.ServiceList).Items)), nil
+	return service.Allocate(s, was, r.addresses, service.TakenBy(all)), nil
+}
+
+func (r *servicesREST) all(ctx context.Context) ([]corev1.Service, error) {
+	list, err := listAll[*corev1.ServiceList](genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), r)
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
 }

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -62,14 +61,13 @@ func (c *storageClasses) allowsExpansion(ctx context.Context, name string) bool 
 
 // defaultName returns the name of the default class; empty if there is none.
 func (c *storageClasses) defaultName(ctx context.Context) (string, error) {
-	list, err := c.store.List(clusterWide(ctx), &metainternalversion.ListOptions{})
+	list, err := listAll[*storagev1.StorageClassList](clusterWide(ctx), c.store)
 	if err != nil {
 		return "", err
 	}
-	items := list.(*storagev1.StorageClassList).Items
-	classes := make([]*storagev1.StorageClass, len(items))
-	for i := range items {
-		classes[i] = &items[i]
+	classes := make([]*storagev1.StorageClass, len(list.Items))
+	for i := range list.Items {
+		classes[i] = &list.Items[i]
 	}
 	return core.DefaultClass(classes), nil
 }

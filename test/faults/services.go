@@ -121,6 +121,13 @@ var services = []fault{
 		tests: "./internal/apiserver -run ^TestCertificatesAreKeptUntilTheyAreAboutToEnd$",
 	},
 	{
+		wrong: "A server that reads its Services before its watch cache has does not start.",
+		file:  "internal/apiserver/list_all.go",
+		old:   "Limit: math.MaxInt32",
+		new:   "Limit: 0 * math.MaxInt32",
+		tests: "./internal/apiserver -run ^TestAllObjectsAreListedBeforeTheWatchCacheHasReadThem$",
+	},
+	{
 		wrong: "A Service waits for a load balancer for ever.",
 		file:  "internal/apiserver/registry/service/validate.go",
 		old:   "	case corev1.ServiceTypeLoadBalancer:\n",

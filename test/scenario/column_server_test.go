@@ -57,6 +57,7 @@ func (s *stintServer) run(t testing.TB, o server.Options) {
 	running, err := server.Start(ctx, o)
 	if err != nil {
 		cancel()
+		s.gate.open(noServer{err}) // The other scenarios need not wait.
 		t.Fatal(err)
 	}
 	s.server, s.cancel = running, cancel
@@ -73,6 +74,11 @@ func (s *stintServer) end(t testing.TB) {
 		t.Errorf("stopping the server: %v", err)
 	}
 }
+
+// noServer answers in place of a server that has not started.
+type noServer struct{ why error }
+
+func (n noServer) RoundTrip(*http.Request) (*http.Response, error) { return nil, n.why }
 
 // gate sends requests to the server that runs. While there is none they wait, so that a scenario does not notice when
 // another one restarts the server.
