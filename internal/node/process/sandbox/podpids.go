@@ -139,9 +139,9 @@ func killMarkedOrphans(first int, marks map[string]bool, dead map[int]bool) (mis
 // killMarkedTree kills the process and its descendants that have the mark, and reports whether there may have been any. One
 // that is being loaded has no environment yet.
 func killMarkedTree(pid int, marks map[string]bool) (any bool) {
-	e := environOf(pid)
+	e, s := environAndStat(pid)
 	any = e.has(marks) && killAll([]int{pid})
-	if s := statOf(pid); !s.dead {
+	if !s.dead {
 		any = any || e.isMissing(s)
 	}
 	for _, child := range childrenOf(pid) {

@@ -150,8 +150,7 @@ func (f *processTree) killOrphans(main int, mark string, dead map[int]bool) bool
 	marks := map[string]bool{mark: true}
 	none := true
 	for _, pid := range orphans {
-		e := environOf(pid)
-		s := statOf(pid)
+		e, s := environAndStat(pid)
 		ours := alone || e.has(marks) || s.session == main
 		killed := ours && killAll(descendants(pid))
 		switch {

@@ -57,8 +57,8 @@ type stat struct {
 	// ticks is the CPU time of the process and of its children that it has waited for, in hundredths of a second.
 	ticks int64
 	// ending means that the process exits, so it may have no environment any more. noEnviron means that it has none yet,
-	// or that this process may not read it.
-	ending, noEnviron bool
+	// or that this process may not read it; hasEnviron that it has variables.
+	ending, noEnviron, hasEnviron bool
 }
 
 func statOf(pid int) stat {
@@ -87,7 +87,9 @@ func parseStat(line []byte) stat {
 	flags, _ := strconv.ParseUint(field(9), 10, 32)
 	const exiting = 4
 	s.ending = flags&exiting != 0
-	s.noEnviron = field(51) == "0"
+	const environStart, environEnd = 50, 51
+	s.noEnviron = field(environEnd) == "0"
+	s.hasEnviron = !s.noEnviron && field(environStart) != field(environEnd)
 	return s
 }
 
@@ -100,6 +102,18 @@ type environ struct {
 func environOf(pid int) environ {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return environ{data, err}
+}
+
+// environAndStat reads both. A process that was being loaded while its environment was read, and no longer while its state was,
+// would seem to have no variables: it is read again.
+func environAndStat(pid int) (e environ, s stat) {
+	for range 5 {
+		e, s = environOf(pid), statOf(pid)
+		if len(e.data) > 0 || e.err != nil || !s.hasEnviron {
+			break
+		}
+	}
+	return e, s
 }
 
 // has reports whether one of the marks is in it.
