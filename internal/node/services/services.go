@@ -3,13 +3,13 @@ package services
 
 import (
 	"cmp"
-	"math"
 	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/network/names"
@@ -100,5 +100,5 @@ func backends(port string, protocol corev1.Protocol, endpoints []*discoveryv1.En
 
 // isPort reports whether a port of an EndpointSlice is one: the API takes any number.
 func isPort(number *int32) bool {
-	return number != nil && *number > 0 && *number <= math.MaxUint16
+	return number != nil && len(validation.IsValidPortNum(int(*number))) == 0
 }

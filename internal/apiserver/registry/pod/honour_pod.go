@@ -101,7 +101,7 @@ func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.Pod
 	return func(s *corev1.PodSpec) bool { return s.SecurityContext != nil && asked(s.SecurityContext) }
 }
 
-// mayShareNetwork reports whether the pod has the machine's network, unless there are Services beside it.
+// mayShareNetwork reports whether the pod has the machine's network, unless its namespace has Services.
 func mayShareNetwork(s *corev1.PodSpec) bool { return s.HostNetwork || s.Subdomain == "" }
 
 // wantsOtherDNS reports whether the pod asks for other DNS servers than the machine's, which it may not get.

@@ -10,7 +10,6 @@
 package names
 
 import (
-	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -100,7 +100,7 @@ func (n *names) addEndpoint(service string, e discoveryv1.Endpoint, ports []disc
 
 // addPort adds a port that has a name. The API takes any number in an EndpointSlice.
 func (n *names) addPort(service, name string, protocol corev1.Protocol, host string, number int32) {
-	if name == "" || number < 1 || number > math.MaxUint16 {
+	if name == "" || len(validation.IsValidPortNum(int(number))) > 0 {
 		return
 	}
 	at := "_" + name + "._" + strings.ToLower(string(protocol)) + "." + service
