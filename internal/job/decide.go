@@ -28,7 +28,7 @@ func Decide(obs Observation) Decision {
 		uncountedListFull: t.more,
 	}
 	d.limitFailedPods(v, end)
-	d.DeleteCounted = beyondTerminatedLimit(v, t.removeFinalizer)
+	d.DeleteCounted = beyondTerminatedLimit(v, t.removeFinalizer, d.DeleteFailed)
 	s := nextStatus(v, end, plan, t)
 	d.next, d.Events = s.status, append(plan.events, s.events...)
 	d.Counts.creationReason(v)

@@ -23,15 +23,17 @@ func (n TerminatedPods) isFull(limit int) bool {
 
 // beyondTerminatedLimit returns those of the pods about to lose their finalizer that are deleted with it, as enough terminated
 // pods are left. They have succeeded, so that hardly anyone needs to see them. A pod of a Job that is being deleted is left
-// to the garbage collector, which may have to make it an orphan.
+// to the garbage collector, which may have to make it an orphan. Failed pods that are about to be deleted are not left.
 //
 // A pod that is deleted in this way costs no write. One that stays has another deleted in its place, in a write of its own
 // (controller/podgc). So only the Job that has most terminated pods already does not get more of them.
-func beyondTerminatedLimit(v view, pods []*corev1.Pod) (beyond []*corev1.Pod) {
+func beyondTerminatedLimit(v view, pods, deleteFailed []*corev1.Pod) (beyond []*corev1.Pod) {
 	if v.TerminatedPodsLimit <= 0 || v.job.DeletionTimestamp != nil {
 		return nil
 	}
 	n := v.TerminatedPods
+	n.Total -= len(deleteFailed)
+	n.OfJob -= len(deleteFailed)
 	for _, p := range pods {
 		switch {
 		case n.isFull(v.TerminatedPodsLimit) && mayGoWithFinalizer(p):

@@ -59,3 +59,16 @@ func TestSucceededPodsBeyondTheLimitGoWithTheirFinalizer(t *testing.T) {
 		})
 	}
 }
+
+func TestAFailedPodThatIsAboutToBeDeletedTakesNoRoom(t *testing.T) {
+	obs := observed(aJob().Annotation(FailedPodsLimit, "0").Obj(), aPod("s").Exited(0, at(10)).Obj())
+	obs.FailedPods = []*corev1.Pod{aPod("f").Exited(1, at(5)).Finalizers().Obj()}
+	obs.TerminatedPodsLimit, obs.TerminatedPods = 1, TerminatedPods{Total: 1, OfJob: 1, Most: 1}
+	d := Decide(obs)
+	if diff := cmp.Diff([]string{"f"}, names(d.DeleteFailed)); diff != "" {
+		t.Error(diff)
+	}
+	if len(d.DeleteCounted) > 0 {
+		t.Errorf("%v is deleted, though it is the only terminated pod left", names(d.DeleteCounted))
+	}
+}

@@ -54,6 +54,7 @@ func (c *Controller) deleteFailed(ctx context.Context, job *batchv1.Job, pods []
 		if _, err := c.deletePod(ctx, job, p); err != nil {
 			return err
 		}
+		c.left.remove(job.UID, p.UID)
 		c.metrics.failedPodsRemoved.Inc()
 		return nil
 	})
