@@ -13,10 +13,16 @@ import (
 // maxRecordedFailures bounds the failures in a History: the delay doubles with each, so further ones change nothing.
 const maxRecordedFailures = 40
 
-// History has the newest success and failures of a Job's pods. It depends on nothing but the pods, so that a restarted
-// controller finds the same delays as before. The zero value is empty.
+// History has the last success of a Job's pods, and the failures since. A restarted controller works it out from the pods, so
+// that it finds the same delays as before. The zero value is empty.
+//
+// The API's times are whole seconds. Of pods that end in the same second, a controller knows the order only if it sees them end
+// (Observe). Of the failures that it finds in the second of the last success (Add), one counts as later if the success is counted
+// already. So after a success a pod is retried without a delay at most once.
 type History struct {
 	lastSuccess time.Time
+	// isDecided is set once a decision may have been made that knows of the last success.
+	isDecided bool
 	// failures are the newest maxRecordedFailures, oldest first.
 	failures []failureAt
 	// backoffRecord is the newest record on a pod, of failures whose pods may be gone.
@@ -26,45 +32,106 @@ type History struct {
 type failureAt struct {
 	pod types.UID
 	at  time.Time
+	// beforeSuccess is set if the failure counts as earlier than the last success, which was in the same second.
+	beforeSuccess bool
 }
 
-// Add records the end of a pod that has terminated or, if that counts as a failure, was deleted. If versions of a pod with
-// different ends are added, in any order, the later end counts.
-func (h *History) Add(p *corev1.Pod) {
+// Observe records the end of a pod that the controller has just seen end. It must be called once for each pod.
+func (h *History) Observe(p *corev1.Pod) { h.add(p, true) }
+
+// Decided records that a decision is made from h. A pod that fails afterwards may be a retry that the decision makes. A pod that
+// fails between a success and the next decision is no retry: it counts as if it had failed before the success.
+func (h *History) Decided() { h.isDecided = true }
+
+// Add records the end of a pod that has terminated or, if that counts as a failure, was deleted, at any time before. If versions
+// of a pod with different ends are added, in any order, the later end counts.
+func (h *History) Add(p *corev1.Pod) { h.add(p, false) }
+
+// add records the end of p; seen means that the controller saw p end, after all that is recorded.
+func (h *History) add(p *corev1.Pod, seen bool) {
 	at := EndedAt(p)
 	if p.Status.Phase == corev1.PodSucceeded {
-		if at.After(h.lastSuccess) {
-			h.lastSuccess = at
-		}
+		// A former controller has made a decision that knows of the pods that it has counted.
+		h.addSuccess(at, seen, !seen && !HasFinalizer(p))
 		return
 	}
 	h.backoffRecord = h.backoffRecord.newer(backoffRecordOf(p))
-	h.failures = slices.DeleteFunc(slices.Clone(h.failures), func(f failureAt) bool {
-		if f.pod == p.UID {
-			at = later(at, f.at)
+	h.addFailure(failureAt{pod: p.UID, at: at}, seen)
+}
+
+func (h *History) addSuccess(at time.Time, seen, decided bool) {
+	if !seen && !at.After(h.lastSuccess) {
+		return
+	}
+	h.lastSuccess, h.isDecided = later(h.lastSuccess, at), decided
+	h.failures = slices.DeleteFunc(slices.Clone(h.failures), func(f failureAt) bool { return f.at.Before(at) })
+	counts := decided // Which came first is not known: one failure counts.
+	for i := range h.failures {
+		if f := &h.failures[i]; f.at.Equal(at) {
+			f.beforeSuccess, counts = !counts, false
 		}
-		return f.pod == p.UID
-	})
-	n, _ := slices.BinarySearchFunc(h.failures, at, func(f failureAt, at time.Time) int { return f.at.Compare(at) })
-	h.failures = slices.Insert(h.failures, n, failureAt{p.UID, at})
-	if len(h.failures) > maxRecordedFailures {
-		h.failures = h.failures[1:]
 	}
 }
 
-// sinceSuccess returns the number of failures after the last success, and the time of the last one.
+func (h *History) addFailure(f failureAt, seen bool) {
+	known := slices.IndexFunc(h.failures, func(other failureAt) bool { return other.pod == f.pod })
+	mayBeRetry := seen && h.isDecided
+	if known >= 0 && !f.at.After(h.failures[known].at) || f.at.Before(h.lastSuccess) && !mayBeRetry {
+		return
+	}
+	f.beforeSuccess = f.at.Equal(h.lastSuccess) && !mayBeRetry && (!h.isDecided || h.countsOneInSecondOfSuccess())
+	failures := slices.Clone(h.failures)
+	if known >= 0 {
+		failures = slices.Delete(failures, known, known+1)
+	}
+	h.failures = inserted(failures, f)
+}
+
+// countsOneInSecondOfSuccess reports whether a failure in the second of the last success counts as later. If the list is full, f may
+// have been dropped from it before, and others count.
+func (h History) countsOneInSecondOfSuccess() bool {
+	return len(h.failures) == maxRecordedFailures ||
+		slices.ContainsFunc(h.failures, func(f failureAt) bool { return f.at.Equal(h.lastSuccess) && !f.beforeSuccess })
+}
+
+// inserted returns failures with f. If there are too many, one goes that does not count, else the oldest.
+func inserted(failures []failureAt, f failureAt) []failureAt {
+	n := slices.IndexFunc(failures, func(other failureAt) bool { return other.at.After(f.at) })
+	if n < 0 {
+		n = len(failures)
+	}
+	failures = slices.Insert(failures, n, f)
+	if len(failures) > maxRecordedFailures {
+		surplus := max(0, slices.IndexFunc(failures, func(f failureAt) bool { return f.beforeSuccess }))
+		failures = slices.Delete(failures, surplus, surplus+1)
+	}
+	return failures
+}
+
+// counts reports whether the failure of p came after the last success.
+func (h History) counts(p *corev1.Pod) bool {
+	return EndedAt(p).After(h.lastSuccess) ||
+		slices.ContainsFunc(h.failures, func(f failureAt) bool { return f.pod == p.UID && !f.beforeSuccess })
+}
+
+// sinceSuccess returns the number of failures after the last success, and the time of the last one. Failures that ended before the
+// success and were seen after it count as one: a clock may be slow, or they were reported late.
 func (h History) sinceSuccess() (n int, last time.Time) {
 	further := 0
 	for _, f := range h.failures {
-		if !f.at.After(h.lastSuccess) {
+		if f.beforeSuccess {
 			continue
 		}
-		n, last = n+1, f.at
+		last = f.at
+		if n > 0 && f.at.Before(h.lastSuccess) {
+			continue
+		}
+		n++
 		if !h.backoffRecord.covers(f.at) {
 			further++
 		}
 	}
-	if h.backoffRecord.until.After(h.lastSuccess) {
+	if !h.backoffRecord.until.Before(h.lastSuccess) {
 		n, last = max(n, h.backoffRecord.failures+further), later(last, h.backoffRecord.until)
 	}
 	return n, last

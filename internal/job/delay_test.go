@@ -1,6 +1,7 @@
 package job
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,96 @@ func TestDelay(t *testing.T) {
 				t.Errorf("from history: %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// The times of the API are whole seconds. In these histories everything happens in the same second: a pod fails (f) or succeeds
+// (s), a decision is made (.), the controller restarts and no longer knows the order, when all pods are counted (|) or none (!).
+func TestFailuresInTheSecondOfASuccess(t *testing.T) {
+	tests := []struct {
+		history string
+		want    int
+	}{
+		{"fff", 3},
+		{"f.f.f", 3},
+		{"fffs", 0},
+		{"f.s", 0},
+		{"sf", 0}, // It was made before the success.
+		{"s.f", 1},
+		{"s.fff", 3},
+		{"s.f.f", 2},
+		{"f.s.f", 1},
+		{"s.fs", 0},
+		{"s.f.s", 0},
+		{"s.f.sf", 0},
+		{"s.f.s.ff", 2},
+		{"s.f|", 1},
+		{"fs|", 1},
+		{"s.fff|", 1},
+		{"fs|f", 2},
+		{"fs|.fs", 0},
+		{"s.f|s", 0},
+		{"ss|", 0},
+		{"fs!", 0},
+		{"s.ff!", 0},
+		{"fs!.f", 1},
+		{"fs!f", 0},
+		{strings.Repeat("f", 2*maxRecordedFailures) + "s", 0},
+		{strings.Repeat("f", 2*maxRecordedFailures) + "s.f|", 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.history, func(t *testing.T) {
+			h, pods := History{}, []*corev1.Pod{}
+			for i, happens := range tt.history {
+				p := aPod(podNumber(i)).Exited(1, at(7)).Obj()
+				switch happens {
+				case '.':
+					h.Decided()
+					continue
+				case '|', '!':
+					h = History{}
+					for _, p := range pods {
+						if happens == '|' {
+							RemoveFinalizer(p)
+						}
+						h.Add(p)
+					}
+					continue
+				case 's':
+					p = aPod(podNumber(i)).Exited(0, at(7)).Obj()
+				}
+				h.Observe(p)
+				pods = append(pods, p)
+				for _, again := range pods {
+					h.Add(again) // It is still cached.
+				}
+			}
+			if n, _ := h.sinceSuccess(); n != tt.want {
+				t.Errorf("%d failures since the last success, want %d", n, tt.want)
+			}
+			for _, p := range pods {
+				if p.Status.Phase == corev1.PodFailed && h.counts(p) && tt.want == 0 {
+					t.Errorf("the failure of %s counts", p.Name)
+				}
+			}
+		})
+	}
+}
+
+// The clocks of nodes differ, and a clock may be set back.
+func TestWhatIsSeenLaterCountsAsLaterOnASlowClock(t *testing.T) {
+	h := History{}
+	h.Observe(aPod("s").Exited(0, at(50)).Obj())
+	h.Decided()
+	for i := range 9 { // They may have failed before the success, too, and be reported late.
+		h.Observe(aPod(podNumber(i)).Exited(1, at(34+i)).Obj())
+	}
+	if n, last := h.sinceSuccess(); n != 1 || !last.Equal(at(42).Time) {
+		t.Errorf("%d failures after a success, the last at %v", n, last)
+	}
+	h.Observe(aPod("s2").Exited(0, at(43)).Obj())
+	if n, _ := h.sinceSuccess(); n != 0 {
+		t.Errorf("%d failures after another success", n)
 	}
 }
 

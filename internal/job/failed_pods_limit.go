@@ -79,9 +79,9 @@ func (d *Decision) limitFailedPods(v view, end *Verdict) {
 		d.DeleteFailed = old
 		return
 	}
-	latest, since := latestBackoffRecord(v, kept), recorded(v).lastSuccess
+	latest, history := latestBackoffRecord(v, kept), recorded(v)
 	for _, p := range old {
-		if at := EndedAt(p); latest.covers(at) || !at.After(since) {
+		if latest.covers(EndedAt(p)) || !history.counts(p) {
 			d.DeleteFailed = append(d.DeleteFailed, p)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
@@ -46,6 +45,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"force":               func(t *rapid.T) { w.forceDelete(w.drawStored(t)) },
 		"delete pod":          func(t *rapid.T) { w.deletePod(w.drawStored(t)) },
 		"restart":             func(*rapid.T) { w.restart() },
+		"moment": func(t *rapid.T) {
+			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 999).Draw(t, "milliseconds")) * time.Millisecond)
+		},
 		"time": func(t *rapid.T) {
 			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 700).Draw(t, "seconds")) * time.Second)
 		},
@@ -57,7 +59,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"scale": func(t *rapid.T) { w.scale(rapid.Int32Range(0, 9).Draw(t, "completions")) },
 		"delete the Job": func(t *rapid.T) {
 			if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
-				w.updateJob(func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: w.now} })
+				w.updateJob(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(w.stamp()) })
 			}
 		},
 	}
@@ -156,7 +158,7 @@ func (w *world) run(uid types.UID) {
 		w.change(uid, func(p *corev1.Pod) {
 			p.Status.Phase = corev1.PodRunning
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue,
-				LastTransitionTime: metav1.NewTime(w.now)}}
+				LastTransitionTime: w.stamp()}}
 		})
 	}
 }
@@ -172,7 +174,7 @@ func (w *world) endPod(uid types.UID, code int32) {
 		}
 		p.Status.Conditions = nil
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(w.now)}}}}
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: w.stamp()}}}}
 	})
 }
 
@@ -201,14 +203,14 @@ func (w *world) forceDelete(uid types.UID) {
 			p.Status.Phase = corev1.PodFailed
 		}
 		if p.DeletionTimestamp == nil {
-			p.DeletionTimestamp = &metav1.Time{Time: w.now}
+			p.DeletionTimestamp = ptr.To(w.stamp())
 		}
 	})
 }
 
 func (w *world) deletePod(uid types.UID) {
 	if w.pods[uid].DeletionTimestamp == nil {
-		w.change(uid, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: w.now} })
+		w.change(uid, func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(w.stamp()) })
 	}
 }
 

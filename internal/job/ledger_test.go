@@ -3,6 +3,7 @@ package job
 import (
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -26,6 +27,12 @@ type ledger struct {
 	deletedUncounted sets.Set[types.UID]
 	ended            batchv1.JobConditionType
 	highest          int
+	// failedAt is when the last pod failed that has not been followed by a success, as far as the controller knows; zero if
+	// none has. Times are whole seconds, and what the controller observes later has happened later.
+	failedAt time.Time
+	// succeededAt is when a pod last succeeded since the last decision; zero if none has. A pod that failed no later, and is
+	// observed before the next decision, is no retry.
+	succeededAt time.Time
 }
 
 func newLedger() ledger {
@@ -34,6 +41,7 @@ func newLedger() ledger {
 
 // checkDecision checks what must hold for any decision, however stale its observation.
 func (l *ledger) checkDecision(w *world, obs Observation, d Decision) {
+	l.succeededAt = time.Time{}
 	if len(d.Create) > 0 && len(d.DeleteWithoutCounting)+len(d.Delete) > 0 {
 		w.t.Fatalf("both creates %d and removes %d pods", len(d.Create), len(d.DeleteWithoutCounting)+len(d.Delete))
 	}
@@ -66,11 +74,48 @@ func (l *ledger) checkDeletions(w *world, obs Observation, d Decision) {
 	}
 }
 
+// observed records the end of a pod that the controller sees end.
+func (l *ledger) observed(p *corev1.Pod) {
+	at := EndedAt(p)
+	switch {
+	case p.Status.Phase == corev1.PodSucceeded:
+		l.succeededAt = later(l.succeededAt, at)
+		if !at.Before(l.failedAt) {
+			l.failedAt = time.Time{}
+		}
+	case at.After(l.succeededAt):
+		l.failedAt = later(l.failedAt, at)
+	}
+}
+
+// found records the ends of the pods that a new controller finds. Those with a finalizer are not counted, perhaps because the
+// former controller did not know of their ends.
+func (l *ledger) found(pods []*corev1.Pod) {
+	lastSuccess := time.Time{}
+	l.failedAt, l.succeededAt = time.Time{}, time.Time{}
+	for _, p := range pods {
+		switch at := EndedAt(p); {
+		case p.Status.Phase == corev1.PodFailed:
+			l.failedAt = later(l.failedAt, at)
+		case HasFinalizer(p):
+			l.succeededAt = later(l.succeededAt, at)
+		default:
+			lastSuccess = later(lastSuccess, at)
+		}
+	}
+	if l.failedAt.Before(lastSuccess) || !l.failedAt.After(l.succeededAt) {
+		l.failedAt = time.Time{}
+	}
+}
+
 func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
 	if len(d.Create) == 0 {
 		return
 	}
 	v := newView(obs)
+	if !perIndex(obs.Job) && obs.Now.Before(l.failedAt.Add(v.delayAfter(1))) {
+		w.t.Fatalf("%d pods are created at %v without a delay; the last pod failed at %v", len(d.Create), obs.Now, l.failedAt)
+	}
 	if replacesEndedOnly(obs.Job) && len(v.active)+len(v.terminating)+len(d.Create) > int(*obs.Job.Spec.Parallelism) {
 		w.t.Fatalf("%d pods are replaced before they have ended", len(v.terminating))
 	}

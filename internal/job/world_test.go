@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/stint-dev/stint/internal/podstatus"
@@ -56,11 +57,18 @@ func (w *world) restart() {
 	w.history = History{}
 	w.seenJob = w.job
 	w.seen = maps.Clone(w.pods)
-	for _, p := range w.pods {
-		if podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
-			w.history.Add(p)
-		}
+	found := slices.DeleteFunc(slices.Collect(maps.Values(w.pods)), func(p *corev1.Pod) bool { return !endedByItself(p) })
+	for _, p := range found {
+		w.history.Add(p)
 	}
+	w.ledger.found(found)
+}
+
+// stamp is the time as the API stores it: in whole seconds.
+func (w *world) stamp() metav1.Time { return metav1.NewTime(w.now.Truncate(time.Second)) }
+
+func endedByItself(p *corev1.Pod) bool {
+	return podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p))
 }
 
 // show makes the controller observe the stored version of one pod.
@@ -72,6 +80,7 @@ func (w *world) show(uid types.UID) {
 		w.flight.FinalizerRemoved.Delete(uid)
 		return
 	}
+	before := w.seen[uid]
 	w.seen[uid] = p
 	if p.DeletionTimestamp != nil {
 		w.flight.Deleted.Delete(uid)
@@ -79,7 +88,12 @@ func (w *world) show(uid types.UID) {
 	if !HasFinalizer(p) {
 		w.flight.FinalizerRemoved.Delete(uid)
 	}
-	if podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+	switch {
+	case !endedByItself(p):
+	case before != nil && !podstatus.IsTerminated(before):
+		w.history.Observe(p)
+		w.ledger.observed(p)
+	default:
 		w.history.Add(p)
 	}
 }
@@ -133,6 +147,7 @@ func (w *world) fails(what string) bool {
 // sync decides and applies once, and returns the decision.
 func (w *world) sync() Decision {
 	obs := w.observation()
+	w.history.Decided()
 	d := Decide(obs)
 	w.ledger.checkDecision(w, obs, d)
 	crash := -1
@@ -197,7 +212,7 @@ func (w *world) create(p *corev1.Pod) {
 	p = p.DeepCopy()
 	p.UID = types.UID(fmt.Sprintf("pod-%04d", w.made))
 	p.Name = p.GenerateName + strconv.Itoa(w.made)
-	p.CreationTimestamp = metav1.NewTime(w.now)
+	p.CreationTimestamp = w.stamp()
 	p.Status.Phase = corev1.PodPending
 	w.pods[p.UID], w.seen[p.UID] = p, p
 	w.ledger.created(w, p)
@@ -209,7 +224,7 @@ func (w *world) remove(p *corev1.Pod) {
 		return
 	}
 	if w.pods[p.UID].DeletionTimestamp == nil {
-		w.change(p.UID, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: w.now} })
+		w.change(p.UID, func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(w.stamp()) })
 	}
 	if w.seen[p.UID].DeletionTimestamp == nil {
 		w.flight.Deleted.Insert(p.UID)

@@ -24,6 +24,20 @@ var creation = []fault{
 		tests: "./internal/job",
 	},
 	{
+		wrong: "In the second of a success, each failed pod is replaced at once.",
+		file:  "internal/job/delay.go",
+		old:   "mayBeRetry := seen && h.isDecided",
+		new:   "mayBeRetry := false",
+		tests: "./internal/job",
+	},
+	{
+		wrong: "The order in which the controller sees pods end is lost, so that a success does not reset the back-off in its second.",
+		file:  "internal/controller/job/pod_cache.go",
+		old:   "h.Observe(p)",
+		new:   "h.Add(p)",
+		tests: "./internal/controller/job/model",
+	},
+	{
 		wrong: "Pods that were just created are created again, as they are not cached yet.",
 		file:  "internal/controller/job/create.go",
 		old:   "	c.podCache.ObserveWrite(job.UID, made)\n",

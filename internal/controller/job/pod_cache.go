@@ -91,9 +91,14 @@ func (x *podCache) observePod(job types.UID, p *corev1.Pod) (changed bool) {
 	if !core.HasFinalizer(p) {
 		x.finalizerRemoved.Delete(p.UID)
 	}
+	before, known := x.Newest(p.UID)
 	p, changed = x.ObserveCached(job, p)
-	if endedByItself(p) {
-		x.recordLocked(job, p)
+	switch {
+	case !endedByItself(p):
+	case known && !podstatus.IsTerminated(before):
+		x.changeHistory(job, func(h *core.History) { h.Observe(p) })
+	default: // The pod had terminated before it was first seen, or its end is known already.
+		x.changeHistory(job, func(h *core.History) { h.Add(p) })
 	}
 	return changed
 }
@@ -129,14 +134,16 @@ func (x *podCache) observeFinalizerRemoved(pod types.UID) {
 func (x *podCache) record(job types.UID, pods []*corev1.Pod) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, p := range pods {
-		x.recordLocked(job, p)
-	}
+	x.changeHistory(job, func(h *core.History) {
+		for _, p := range pods {
+			h.Add(p)
+		}
+	})
 }
 
-func (x *podCache) recordLocked(job types.UID, p *corev1.Pod) {
+func (x *podCache) changeHistory(job types.UID, change func(*core.History)) {
 	history := x.histories[job]
-	history.Add(p)
+	change(&history)
 	x.histories[job] = history
 }
 
@@ -207,7 +214,10 @@ func (x *podCache) failed(job types.UID) (pods []*corev1.Pod) {
 func (x *podCache) observe(obs *core.Observation) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	obs.History = x.histories[obs.Job.UID]
+	if history, known := x.histories[obs.Job.UID]; known {
+		obs.History = history
+		x.changeHistory(obs.Job.UID, (*core.History).Decided)
+	}
 	obs.InFlight = core.InFlight{Deleted: sets.New[types.UID](), FinalizerRemoved: sets.New[types.UID]()}
 	children := x.Of(obs.Job.UID)
 	obs.Pods = make([]*corev1.Pod, 0, len(children))

@@ -163,6 +163,16 @@ func (c *Children[T]) Has(uid types.UID) bool {
 	return c.child(uid) != nil
 }
 
+// Newest returns the newest version of a child, and whether the child exists and is known.
+func (c *Children[T]) Newest(uid types.UID) (newest T, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if child := c.child(uid); child != nil && !child.gone {
+		return child.Newest, true
+	}
+	return newest, false
+}
+
 func (c *Children[T]) childSet(parent types.UID) *childSet[T] {
 	f := c.childrenByParent[parent]
 	if f == nil {

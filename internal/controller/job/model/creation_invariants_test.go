@@ -200,35 +200,62 @@ func recordedFailures(p *corev1.Pod) int {
 }
 
 func (x creation) waits() {
-	var lastSuccess, last time.Time
-	for _, f := range x.fates {
-		if f.last.Status.Phase != corev1.PodSucceeded {
-			continue
-		}
-		if end := f.last.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time; end.After(lastSuccess) {
-			lastSuccess = end
-		}
-	}
+	perIndex := x.account.now().Spec.BackoffLimitPerIndex != nil
 	first, most := delays(x.account.now())
-	delay := time.Duration(0)
+	last, delay := time.Time{}, time.Duration(0)
+	inSecondOfSuccess := false
 	for _, p := range x.failures() {
-		end := x.endOf(p)
-		perIndex := x.account.now().Spec.BackoffLimitPerIndex != nil
-		if (perIndex && (x.lostWithAnotherPod(p) || x.hadTwin(p))) || (!perIndex && !end.After(lastSuccess)) {
+		switch {
+		case perIndex && (x.lostWithAnotherPod(p) || x.hadTwin(p)), !perIndex && !x.followsSuccesses(p):
 			continue
-		}
-		delay = min(max(2*delay, first), most)
-		if perIndex {
+		case perIndex:
 			// Two pods of an index at a time, after a lost answer, do not include each other's failures.
 			delay = min(first, most)
+		case x.endOf(p).Equal(x.lastSuccess()):
+			inSecondOfSuccess = true
+		default:
+			delay = min(max(2*delay, first), most)
 		}
-		if end.After(last) {
+		if end := x.endOf(p); end.After(last) {
 			last = end
 		}
+	}
+	if inSecondOfSuccess {
+		// A controller that has found them counts one.
+		delay = min(max(2*delay, first), most)
 	}
 	if delay > 0 && x.at.Before(last.Add(delay)) {
 		x.Fail("a pod is created at %s; the last failure was at %s and the delay is %s", x.at.UTC(), last.UTC(), delay)
 	}
+}
+
+// followsSuccesses reports whether p failed after all successes: in a later second or, if in the same, as a retry that the process
+// made when it knew of them.
+func (x creation) followsSuccesses(p *corev1.Pod) bool {
+	k := x.by.knowledge
+	for uid, f := range x.fates {
+		if f.last.Status.Phase != corev1.PodSucceeded {
+			continue
+		}
+		switch end := f.last.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time; {
+		case x.endOf(p).Before(end):
+			return false
+		case x.endOf(p).Equal(end) && (k.sawEnd[uid] == 0 || k.made[p.UID] <= k.sawEnd[uid]):
+			return false
+		}
+	}
+	return true
+}
+
+func (x creation) lastSuccess() (last time.Time) {
+	for _, f := range x.fates {
+		if f.last.Status.Phase == corev1.PodSucceeded {
+			if end := f.last.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time; end.After(last) {
+				last = end
+			}
+		}
+	}
+	return last
 }
 
 // endOf returns when a pod terminated, or was deleted if that was earlier: the controller may not see it terminate.

@@ -41,6 +41,30 @@ func TestAFailedPodIsReplacedWhenItsDelayIsOver(t *testing.T) {
 	}
 }
 
+// The API stores whole seconds, so that only a controller that watches knows what came first in the second of a success.
+func TestARetryInTheSecondOfASuccessIsDelayed(t *testing.T) {
+	mustPlay(t, func(w *world) {
+		w.begin(aJob().Completions(3).Parallelism(2).BackoffLimit(20))
+		w.exitWith(1)
+		w.catchUp()
+		w.exitWith(0)
+		w.passServing(5 * moment)
+		w.expectActive(2, "after a success")
+		w.exitWith(1)
+		w.passServing(5 * moment)
+		w.expectActive(1, "after a failure in the second of the success")
+		w.exitWith(0)
+		w.passServing(5 * moment)
+		w.expectActive(1, "when another success has followed in that second")
+	})
+}
+
+func (w *world) expectActive(want int, when string) {
+	if n := len(w.activePods()); n != want {
+		w.Fail("%d pods are active %s, want %d", n, when, want)
+	}
+}
+
 func (w *world) activePods() (list []*corev1.Pod) {
 	for _, p := range w.pods.All() {
 		if active(p) {

@@ -65,7 +65,7 @@ func (p *process) begin(w *world, lateJobs, latePods int) func(context.Context) 
 		TerminatedPodsLimit: w.terminatedLimit,
 	}).Run
 	listen(p.jobs, p.knowledge.observeJob, p.knowledge.observeDeletion)
-	listen(p.pods, p.knowledge.observePod, p.knowledge.observeDeletion)
+	listen(p.pods, p.knowledge.observeCachedPod, p.knowledge.observeDeletion)
 	p.pods.List(latePods)
 	if p.Number%2 == 0 {
 		p.pods.Notify(p.pods.Undelivered()) // The list of either kind may arrive first.
@@ -100,6 +100,10 @@ type knowledge struct {
 	newer []client.Object
 	// cache is the informer's store, which may be ahead of the event handlers. The process may read it.
 	cache cache.Store
+	// round counts the times that the process was idle, from 1.
+	round int
+	// sawEnd and made are the rounds in which its event handlers showed that a pod had terminated, and in which it created one.
+	sawEnd, made map[types.UID]int
 	// early pods were shown before their Job: the process may have dropped what it knew of them.
 	early map[types.UID]bool
 	// gone are objects that the process knows to be removed; lost are those that were removed since the present work began.
@@ -108,10 +112,17 @@ type knowledge struct {
 }
 
 func newKnowledge() *knowledge {
-	return &knowledge{pods: map[types.UID]*corev1.Pod{}, early: map[types.UID]bool{}, gone: map[types.UID]bool{}}
+	return &knowledge{round: 1, pods: map[types.UID]*corev1.Pod{}, sawEnd: map[types.UID]int{}, made: map[types.UID]int{}, early: map[types.UID]bool{}, gone: map[types.UID]bool{}}
 }
 
 func (k *knowledge) observeJob(j *batchv1.Job) { k.newer = append(k.newer, j) }
+
+func (k *knowledge) observeCachedPod(p *corev1.Pod) {
+	if ended(p) && k.sawEnd[p.UID] == 0 {
+		k.sawEnd[p.UID] = k.round
+	}
+	k.observePod(p)
+}
 
 func (k *knowledge) observePod(p *corev1.Pod) {
 	k.newer = append(k.newer, p)
@@ -128,6 +139,7 @@ func (k *knowledge) knowsJob(uid types.UID) bool {
 
 // settle is called when the process is idle: from then on it must use the versions that it has got.
 func (k *knowledge) settle() {
+	k.round++
 	for _, o := range k.newer {
 		switch o := o.(type) {
 		case *batchv1.Job:
@@ -149,7 +161,7 @@ func (k *knowledge) settle() {
 }
 
 // created adds a pod that the process has created. A process that creates several pods must count those it has created.
-func (k *knowledge) created(p *corev1.Pod) { k.pods[p.UID] = p }
+func (k *knowledge) created(p *corev1.Pod) { k.pods[p.UID], k.made[p.UID] = p, k.round }
 
 // versions returns the versions of a pod that a decision of the process may be based on, oldest first.
 func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
