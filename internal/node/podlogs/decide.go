@@ -44,6 +44,6 @@ func (r *Retention) retainOrRemove(ctx context.Context, folder string, owner log
 func (r *Retention) jobDeleted(uid types.UID) {
 	for l := range r.retained.ofJob[uid] {
 		r.retained.remove(l)
-		r.removals.Add(l.folder, time.Time{})
+		r.removals.Add(l.folder, l.dropAfter)
 	}
 }
