@@ -68,8 +68,9 @@ func (w *world) deadline(seconds int64) *world {
 	return w
 }
 
+// deleted deletes the pod. As in the API, the deletion timestamp is cut to whole seconds.
 func (w *world) deleted(at time.Time, grace int64) *world {
-	gone := metav1.NewTime(at.Add(time.Duration(grace) * time.Second))
+	gone := metav1.NewTime(at.Add(time.Duration(grace) * time.Second).Truncate(time.Second))
 	w.pod.DeletionTimestamp, w.pod.DeletionGracePeriodSeconds = &gone, &grace
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // cause is why a pod must end.
@@ -104,8 +105,16 @@ func deleted(p *plan) *cause {
 	if p.Pod.DeletionTimestamp == nil {
 		return nil
 	}
-	// deletionTimestamp is when the grace period is over.
-	return &cause{deadline: p.Pod.DeletionTimestamp.Time, cutShort: true}
+	return &cause{deadline: deletionDeadline(p.Pod), cutShort: true}
+}
+
+// deletionDeadline returns when the grace period of a deleted pod is over. Times in the API are cut to whole seconds. A second
+// more makes sure that no pod has less than its grace period.
+func deletionDeadline(pod *corev1.Pod) time.Time {
+	if ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0 {
+		return pod.DeletionTimestamp.Time
+	}
+	return pod.DeletionTimestamp.Add(time.Second)
 }
 
 // activeDeadline returns when the pod's activeDeadlineSeconds are over.

@@ -106,7 +106,7 @@ func TestProbesAndPostStart(t *testing.T) {
 		},
 		"a pod that ends is not stopped for a probe": {
 			runsWith(onFailure, liveness, withGrace(7)).fails("a", probe.Liveness).deleted(t0, 30),
-			[]string{"stop a within 30s", "a runs, started true, ready true", "Killing: Stopping container a", "Running"},
+			[]string{"stop a within 31s", "a runs, started true, ready true", "Killing: Stopping container a", "Running"},
 		},
 		"what comes after a sidecar waits until it is started": {
 			newWorld(never, "a").sidecar("s").with("s", startup).runs("s", 0, t0).probed("s"),
@@ -158,23 +158,27 @@ func TestPreStop(t *testing.T) {
 		want  []string
 	}{
 		"the hook runs first": {
-			deleted(), 0, []string{"preStop of a within 30s", runs, stopping, "again after 30s", "Running"},
+			deleted(), 0, []string{"preStop of a within 31s", runs, stopping, "again after 31s", "Running"},
 		},
 		"while it runs the container is not told": {
-			deleted().change("a", hook(lifecycle.HookRuns, at(30))), 10, []string{runs, "again after 30s", "Running"},
+			deleted().change("a", hook(lifecycle.HookRuns, at(31))), 10, []string{runs, "again after 31s", "Running"},
 		},
 		"when it has ended the container gets what is left": {
-			deleted().change("a", hook(lifecycle.HookEnded, at(30))), 10, []string{"stop a within 20s", runs, stopping, "Running"},
+			deleted().change("a", hook(lifecycle.HookEnded, at(31))), 10, []string{"stop a within 21s", runs, stopping, "Running"},
 		},
 		"but two seconds at least": {
-			deleted().change("a", hook(lifecycle.HookEnded, at(30))), 29, []string{"stop a within 2s", runs, stopping, "Running"},
+			deleted().change("a", hook(lifecycle.HookEnded, at(31))), 30, []string{"stop a within 2s", runs, stopping, "Running"},
 		},
 		"a hook that takes too long is cut off": {
-			deleted().change("a", hook(lifecycle.HookRuns, at(30))), 30, []string{"stop a within 2s", runs, stopping, "Running"},
+			deleted().change("a", hook(lifecycle.HookRuns, at(31))), 31, []string{"stop a within 2s", runs, stopping, "Running"},
 		},
 		"a shorter grace period shortens the hook": {
-			runsWith(never, preStop).deleted(at(1), 4).change("a", hook(lifecycle.HookRuns, at(30))), 1,
-			[]string{"preStop of a within 4s", runs, stopping, "again after 5s", "Running"},
+			runsWith(never, preStop).deleted(at(1), 4).change("a", hook(lifecycle.HookRuns, at(31))), 1,
+			[]string{"preStop of a within 5s", runs, stopping, "again after 6s", "Running"},
+		},
+		"a grace period of a second is one for the hook too, at the end of a second": {
+			runsWith(never, preStop).deleted(t0.Add(-100*time.Millisecond), 1), 0,
+			[]string{"preStop of a within 1s", runs, stopping, "again after 1s", "Running"},
 		},
 		"no hook runs without a grace period": {
 			runsWith(never, preStop).deleted(t0, 0), 0, []string{"stop a within 2s", runs, stopping, "Running"},
@@ -188,16 +192,16 @@ func TestPreStop(t *testing.T) {
 			[]string{"stop a within 20s", runs, "Killing: Container a failed liveness probe", "Running"},
 		},
 		"the hook of a sidecar runs at once too": {
-			sidecar().stopping("a", at(30)), 0,
-			[]string{"preStop of s within 30s", "s runs, started true, ready true", runs, "Killing: Stopping container s", "again after 30s", "Running"},
+			sidecar().stopping("a", at(31)), 0,
+			[]string{"preStop of s within 31s", "s runs, started true, ready true", runs, "Killing: Stopping container s", "again after 31s", "Running"},
 		},
 		"but it is told in its turn": {
-			sidecar().stopping("a", at(30)).change("s", hook(lifecycle.HookEnded, at(30))), 10,
+			sidecar().stopping("a", at(31)).change("s", hook(lifecycle.HookEnded, at(31))), 10,
 			[]string{"s runs, started true, ready true", runs, "Running"},
 		},
 		"which comes when the others have ended": {
-			sidecar().exited("a", 0, 0, at(10)).change("s", hook(lifecycle.HookEnded, at(30))), 10,
-			[]string{"stop s within 20s", "s runs, started true, ready true", "Killing: Stopping container s", "Running"},
+			sidecar().exited("a", 0, 0, at(10)).change("s", hook(lifecycle.HookEnded, at(31))), 10,
+			[]string{"stop s within 21s", "s runs, started true, ready true", "Killing: Stopping container s", "Running"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
