@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
-	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/persistentvolume"
 	"github.com/stint-dev/stint/internal/podstatus"
 )
@@ -117,7 +116,7 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 	}
 	p.mu.Unlock()
 	p.restored, p.hasProbesOrHooks = true, hasProbesOrHooks(&api.Spec)
-	p.startTime = firstStart(p, api)
+	p.startTime = lifecycle.RestoreStartTime(api, p.containers)
 	if err := w.containers.Check(api); err != nil {
 		p.refusal = &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}
 	}
@@ -125,22 +124,6 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 		w.decideAddress(p, api)
 	}
 	w.configUsers.add(api)
-}
-
-// firstStart returns when a pod of an earlier run was started; zero for a new pod.
-func firstStart(p *pod, api *corev1.Pod) time.Time {
-	if api.Status.StartTime != nil {
-		return api.Status.StartTime.Time
-	}
-	var first time.Time
-	for _, h := range p.containers {
-		for _, s := range []*runtime.Status{h.Last, h.Previous} {
-			if s != nil && (first.IsZero() || s.StartedAt.Before(first)) {
-				first = s.StartedAt
-			}
-		}
-	}
-	return first
 }
 
 // processRuntimeStatuses adds the statuses from the runtime to the histories of the containers, and lets the runtime

@@ -195,12 +195,15 @@ func (w *world) stopping(name string, by time.Time) *world {
 	return w.change(name, func(h *lifecycle.History) { h.ToldAt, h.StopBy = t0, by })
 }
 
-func (w *world) decide(now time.Time) lifecycle.Decision {
+func (w *world) decide(now time.Time) lifecycle.Decision { return w.decideStarted(t0, now) }
+
+// decideStarted is decide for a pod that was admitted at another time.
+func (w *world) decideStarted(start, now time.Time) lifecycle.Decision {
 	return lifecycle.Decide(lifecycle.Observation{
 		Pod:           w.pod,
 		Now:           now,
 		Admitted:      !w.waits,
-		StartTime:     t0,
+		StartTime:     start,
 		Containers:    w.containers,
 		StartFailures: w.startFailures,
 		Refusal:       w.refusal,

@@ -87,6 +87,9 @@ func completed(p *plan) *cause {
 	return &cause{deadline: last.Add(p.grace())}
 }
 
+// deadlineExceededReason is the kubelet's reason, which scripts look for.
+const deadlineExceededReason = "DeadlineExceeded"
+
 func deadlineExceeded(p *plan) *cause {
 	limit, ok := p.activeDeadline()
 	if !ok || p.Now.Before(limit) {
@@ -94,7 +97,7 @@ func deadlineExceeded(p *plan) *cause {
 	}
 	return &cause{
 		phase:    corev1.PodFailed,
-		reason:   "DeadlineExceeded",
+		reason:   deadlineExceededReason,
 		message:  "Pod was active on the node longer than the specified deadline",
 		deadline: limit.Add(p.grace()),
 		cutShort: true,

@@ -58,3 +58,23 @@ func restoreHistory(pod *corev1.Pod, s *corev1.ContainerStatus) History {
 	h.Add(attempt, time.Time{})
 	return h
 }
+
+// RestoreStartTime returns when a pod of an earlier run of the node was started; zero for a new pod. The stored time is cut to
+// whole seconds. The end of its second makes sure that the pod has no less than its activeDeadlineSeconds, and is reported as
+// the same time. A pod that has exceeded them already stays so.
+func RestoreStartTime(pod *corev1.Pod, known map[string]History) (start time.Time) {
+	switch stored := pod.Status.StartTime; {
+	case stored != nil && pod.Status.Reason == deadlineExceededReason:
+		return stored.Time
+	case stored != nil:
+		return stored.Add(time.Second - time.Nanosecond)
+	}
+	for _, h := range known {
+		for _, s := range []*runtime.Status{h.Last, h.Previous} {
+			if s != nil && (start.IsZero() || s.StartedAt.Before(start)) {
+				start = s.StartedAt
+			}
+		}
+	}
+	return start
+}
