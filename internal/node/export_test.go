@@ -2,6 +2,9 @@ package node
 
 import "time"
 
+// Now is the time that the node decides by.
+func Now() time.Time { return now() }
+
 // These set times of a node for tests, as a slow machine may exceed the defaults.
 
 func (c *Config) MeasureEvery(d time.Duration)    { c.times.measureEvery = d }

@@ -80,7 +80,7 @@ func (p *pullProgress) text() (text string, running bool) {
 	if p.images == nil {
 		return "", false
 	}
-	pulls, running := p.images.Pulls(now().Add(-annotatePullsEvery))
+	pulls, running := p.images.Pulls(time.Now().Add(-annotatePullsEvery))
 	return progress.Text(pulls), running
 }
 

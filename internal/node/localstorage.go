@@ -43,13 +43,13 @@ func (e *localStorageEviction) run(ctx context.Context) {
 			return
 		case <-pause.C:
 		}
-		began := now()
+		began := time.Now()
 		if e.runtime.Info().CanMeasure {
 			for _, uid := range e.pods.uids() {
 				e.check(ctx, uid)
 			}
 		}
-		pause.Reset(max(e.every, measureRest*now().Sub(began)))
+		pause.Reset(max(e.every, measureRest*time.Since(began)))
 	}
 }
 

@@ -106,5 +106,7 @@ func warn(ctx context.Context, what string, err error, attributes ...any) {
 	}
 }
 
-// now is the only place where the node reads the clock for its decisions.
-func now() time.Time { return time.Now() }
+// now is the only place where the node reads the clock for its decisions. It is what the wall clock shows, as the alarm goes by
+// that: without a reading of the monotonic clock, which stands still while the machine sleeps. What is measured needs that, and
+// asks time.Now.
+func now() time.Time { return time.Now().Round(0) }

@@ -126,7 +126,8 @@ func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, wait
 	w.events.Eventf(api, kind, reason, "%s", waiting.Message)
 }
 
-// firstWanted returns when the pending start of the container was first tried.
+// firstWanted returns when the pending start of the container was first tried. Pulls are before or after it even if the clock is
+// set back meanwhile: its reading of the monotonic clock says so.
 func (p *pod) firstWanted(container string) (since time.Time) {
 	if since, ok := p.wantedSince[container]; ok {
 		return since
@@ -134,7 +135,7 @@ func (p *pod) firstWanted(container string) (since time.Time) {
 	if p.wantedSince == nil {
 		p.wantedSince = map[string]time.Time{}
 	}
-	p.wantedSince[container] = now()
+	p.wantedSince[container] = time.Now()
 	return p.wantedSince[container]
 }
 

@@ -106,7 +106,7 @@ func New(c *registry.Client, s *store.Store, wake func(types.UID), tell func(typ
 func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 	ref, err := registry.Parse(r.Image)
 	if err != nil {
-		return nil, &Waiting{Reason: ReasonInvalid, Message: fmt.Sprintf("Failed to apply default image tag %q: %v", r.Image, err), RetryAt: time.Now().Add(maxDelay)}
+		return nil, &Waiting{Reason: ReasonInvalid, Message: fmt.Sprintf("Failed to apply default image tag %q: %v", r.Image, err), RetryAt: now().Add(maxDelay)}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -123,7 +123,7 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 		}
 	}
 	if r.Policy == corev1.PullNever {
-		return nil, &Waiting{Reason: ReasonNever, RetryAt: time.Now().Add(firstDelay),
+		return nil, &Waiting{Reason: ReasonNever, RetryAt: now().Add(firstDelay),
 			Message: fmt.Sprintf("Container image %q is not present with pull policy of Never: stint image load or pull it", r.Image)}
 	}
 	if p == nil {
@@ -164,9 +164,13 @@ func (m *Manager) touch(image *Image) {
 	}
 }
 
+// now is what the wall clock shows, as the node's alarm goes by that. What is measured, or is before or after something else, has
+// a reading of the monotonic clock from time.Now.
+func now() time.Time { return time.Now().Round(0) }
+
 func inspectError(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Waiting{Reason: ReasonInspect, Message: fmt.Sprintf("Failed to inspect image %q: %v", name, err), RetryAt: time.Now().Add(firstDelay)}
+	return &Waiting{Reason: ReasonInspect, Message: fmt.Sprintf("Failed to inspect image %q: %v", name, err), RetryAt: now().Add(firstDelay)}
 }

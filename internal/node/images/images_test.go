@@ -56,6 +56,12 @@ func (m *manager) wantWaiting(r images.Request, reason string) {
 	var w *images.Waiting
 	if !errors.As(err, &w) || w.Reason != reason {
 		m.t.Errorf("Get() = %v, %v; want to wait for %s", image, err, reason)
+		return
+	}
+	// The node's alarm goes by the wall clock. A time that is compared by the monotonic clock would be over for the one and not
+	// for the other after the machine has slept, and the pod woken again and again.
+	if w.RetryAt != w.RetryAt.Round(0) {
+		m.t.Errorf("waits for %s until %v, which carries a reading of the monotonic clock", reason, w.RetryAt)
 	}
 }
 

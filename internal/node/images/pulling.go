@@ -37,7 +37,7 @@ type pullState struct {
 
 // waitForPull starts a pull unless one runs, or it is too early after one that failed. The caller holds m.mu.
 func (m *Manager) waitForPull(ctx context.Context, p *pullState, ref registry.Reference, r Request) *Waiting {
-	if next := p.failedAt.Add(delay(p.failures)); !p.running && p.failures > 0 && time.Now().Before(next) {
+	if next := p.failedAt.Add(delay(p.failures)); !p.running && p.failures > 0 && now().Before(next) {
 		w := &Waiting{Reason: ReasonBackOff, RetryAt: next,
 			Message: fmt.Sprintf("Back-off pulling image %q: %v", r.Image, p.failure)}
 		if p.notYetNotified[r.Pod] {
@@ -54,7 +54,7 @@ func (m *Manager) waitForPull(ctx context.Context, p *pullState, ref registry.Re
 		go m.pull(ctx, p, ref, r)
 	}
 	p.names[r.Image] = true
-	return &Waiting{Reason: ReasonCreating, Message: progress.Message(r.Image), RetryAt: time.Now().Add(maxDelay)}
+	return &Waiting{Reason: ReasonCreating, Message: progress.Message(r.Image), RetryAt: now().Add(maxDelay)}
 }
 
 // delay returns the delay after so many failures in a row.
@@ -88,11 +88,11 @@ func (p *pullState) end(began time.Time, err error) map[types.UID]bool {
 		p.succeeded, p.failures, p.failure = began, 0, nil
 		return waiting
 	}
-	if time.Since(p.failedAt) > forgetFailures {
+	if now().Sub(p.failedAt) > forgetFailures {
 		p.failures = 0
 	}
 	p.failures++
-	p.failure, p.failedAt, p.notYetNotified = err, time.Now(), maps.Clone(waiting)
+	p.failure, p.failedAt, p.notYetNotified = err, now(), maps.Clone(waiting)
 	return waiting
 }
 
