@@ -18,43 +18,72 @@ import (
 
 // Merge returns the result of every index of job that was started or, if it has no indexes, of every pod: from its slices
 // and its existing pods. Slices and pods of other owners, such as an earlier Job of the same name, are ignored.
-func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *stintv1.JobResults {
-	known := map[types.UID]*stintv1.PodResult{}
+func Merge(job *batchv1.Job, kept []stintv1.ResultSlice, pods []*corev1.Pod) *stintv1.JobResults {
+	known := podResults{at: map[types.UID]int{}}
 	out := &stintv1.JobResults{Items: []stintv1.JobResult{}}
 	out.SetGroupVersionKind(stintv1.SchemeGroupVersion.WithKind("JobResults"))
 	out.Namespace, out.Name, out.UID = job.Namespace, job.Name, job.UID
-	dropped := int64(-1)
-	for i := range slices {
-		s := &slices[i]
-		if !metav1.IsControlledBy(s, job) {
-			continue
-		}
-		if dropped < 0 || s.Before < dropped {
-			dropped = s.Before
+	for i, s := range slicesOf(job, kept) {
+		if i == 0 {
+			out.Dropped = s.Before
 		}
 		for n := range s.Results {
-			if r := &s.Results[n]; isNew(known, r) {
-				known[r.UID] = r
+			if r := &s.Results[n]; known.isNew(r) {
+				known.put(r)
 			}
 		}
 	}
+	counted := len(known.list)
 	for _, p := range pods {
 		if !metav1.IsControlledBy(p, job) {
 			continue
 		}
 		// Most results are in the slices already: only new ones are copied to the heap.
-		if r := Of(p); isNew(known, &r) {
-			known[r.UID] = ptr.To(r)
+		if r := Of(p); known.isNew(&r) {
+			known.put(ptr.To(r))
 		}
 	}
-	out.Dropped = max(dropped, 0)
-	out.Items = grouped(job, known)
+	slices.SortFunc(known.list[counted:], func(a, b *stintv1.PodResult) int {
+		return cmp.Or(cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID))
+	})
+	out.Items = grouped(job, known.list)
 	return out
 }
 
-func isNew(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) bool {
-	was := known[r.UID]
-	return was == nil || supersedes(r, was)
+// slicesOf returns the slices of job in the order in which they were written.
+func slicesOf(job *batchv1.Job, all []stintv1.ResultSlice) (own []*stintv1.ResultSlice) {
+	for i := range all {
+		if metav1.IsControlledBy(&all[i], job) {
+			own = append(own, &all[i])
+		}
+	}
+	slices.SortFunc(own, func(a, b *stintv1.ResultSlice) int {
+		return cmp.Or(cmp.Compare(a.Before, b.Before), cmp.Compare(a.Name, b.Name))
+	})
+	return own
+}
+
+// podResults has one result for each pod.
+type podResults struct {
+	// list is in the order in which the pods were counted. Those that are not counted yet come last.
+	list []*stintv1.PodResult
+	// at is where in the list each pod is.
+	at map[types.UID]int
+}
+
+// isNew reports whether r says more about its pod than is known.
+func (k *podResults) isNew(r *stintv1.PodResult) bool {
+	i, known := k.at[r.UID]
+	return !known || supersedes(r, k.list[i])
+}
+
+func (k *podResults) put(r *stintv1.PodResult) {
+	if i, known := k.at[r.UID]; known {
+		k.list[i] = r
+		return
+	}
+	k.at[r.UID] = len(k.list)
+	k.list = append(k.list, r)
 }
 
 // supersedes reports whether r replaces was, an earlier or later result of the same pod: the one that says more about its
@@ -75,11 +104,7 @@ func supersedes(r, was *stintv1.PodResult) bool {
 }
 
 // grouped puts the pods of one index together.
-func grouped(job *batchv1.Job, known map[types.UID]*stintv1.PodResult) []stintv1.JobResult {
-	all := make([]*stintv1.PodResult, 0, len(known))
-	for _, r := range known {
-		all = append(all, r)
-	}
+func grouped(job *batchv1.Job, all []*stintv1.PodResult) []stintv1.JobResult {
 	indexed := core.ModeOf(job) == batchv1.IndexedCompletion
 	sortAll(all, indexed)
 	items := make([]stintv1.JobResult, 0, len(all))
@@ -94,14 +119,15 @@ func grouped(job *batchv1.Job, known map[types.UID]*stintv1.PodResult) []stintv1
 	return slices.Clip(items)
 }
 
+// sortAll keeps the order of pods whose times are the same, as these are whole seconds.
 func sortAll(all []*stintv1.PodResult, indexed bool) {
-	slices.SortFunc(all, func(a, b *stintv1.PodResult) int {
+	slices.SortStableFunc(all, func(a, b *stintv1.PodResult) int {
 		if indexed {
 			if c := cmp.Or(compareIndex(a, b), compareAttempt(a, b)); c != 0 {
 				return c
 			}
 		}
-		return cmp.Or(startedOrCreated(a).Compare(startedOrCreated(b)), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID))
+		return startedOrCreated(a).Compare(startedOrCreated(b))
 	})
 }
 

@@ -39,6 +39,10 @@ func TestMerge(t *testing.T) {
 	of := func(n int, changes ...func(*corev1.Pod)) stintv1.PodResult {
 		return results.Of(aPod(indexed, n, changes...))
 	}
+	inFirstSecond := func(p *corev1.Pod) { p.CreationTimestamp = at(0) }
+	plainOf := func(n int) stintv1.PodResult { return results.Of(aPod(plain, n, inFirstSecond, exit(0))) }
+	second := aSlice(plain, plainOf(4))
+	second.Before = 2
 	for name, test := range map[string]struct {
 		job    *batchv1.Job
 		slices []stintv1.ResultSlice
@@ -93,6 +97,17 @@ func TestMerge(t *testing.T) {
 				of(1, index(0), func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }),
 				of(2, index(0), exit(0), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 2 }))},
 			want: []string{"0: pod-2 ×3 Succeeded  after pod-1"},
+		},
+		"pods that start in one second are in the order in which they were counted": {
+			job:    plain,
+			slices: []stintv1.ResultSlice{second, aSlice(plain, plainOf(3), plainOf(1))},
+			pods:   []*corev1.Pod{aPod(plain, 5, inFirstSecond), aPod(plain, 1, inFirstSecond, exit(0)), aPod(plain, 2, inFirstSecond)},
+			want:   []string{"pod-3 ×1 Succeeded ", "pod-1 ×1 Succeeded ", "pod-4 ×1 Succeeded ", "pod-2 ×0 Pending ", "pod-5 ×0 Pending "},
+		},
+		"so are the attempts of an index": {
+			job:    indexed,
+			slices: []stintv1.ResultSlice{aSlice(indexed, of(2, index(0), inFirstSecond, exit(3)), of(1, index(0), inFirstSecond, exit(4), said("last")))},
+			want:   []string{"0: pod-1 ×2 Failed last after pod-2"},
 		},
 		"slices and pods of others": {
 			job:    indexed,
@@ -183,7 +198,11 @@ func record(kept []stintv1.ResultSlice, job *batchv1.Job, r stintv1.PodResult, a
 		rest = results.Append(&kept[len(kept)-1], rest, limits)
 	}
 	if len(rest) > 0 {
-		kept = append(kept, aSlice(job))
+		next := aSlice(job)
+		if n := len(kept); n > 0 {
+			next.Before = kept[n-1].Before + int64(len(kept[n-1].Results))
+		}
+		kept = append(kept, next)
 		results.Append(&kept[len(kept)-1], rest, limits)
 	}
 	return kept
