@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ func (list events) last(object types.UID, kind, reason string) *corev1.Event {
 	for i := range list {
 		event := &list[i]
 		matches := event.InvolvedObject.UID == object && event.Type == kind && (reason == "" || event.Reason == reason)
-		if matches && (last == nil || lastSeen(event).After(lastSeen(last))) {
+		if matches && (last == nil || isNewer(event, last)) {
 			last = event
 		}
 	}
@@ -28,7 +29,7 @@ func (list events) last(object types.UID, kind, reason string) *corev1.Event {
 // newest returns the newest event about an object, nil for none.
 func (list events) newest(object types.UID) *corev1.Event {
 	warning, normal := list.last(object, corev1.EventTypeWarning, ""), list.last(object, corev1.EventTypeNormal, "")
-	if warning == nil || normal != nil && lastSeen(normal).After(lastSeen(warning)) {
+	if warning == nil || normal != nil && isNewer(normal, warning) {
 		return normal
 	}
 	return warning
@@ -46,6 +47,12 @@ func (list events) refusal(job types.UID) (since *metav1.Time, message string) {
 		return nil, ""
 	}
 	return timeOrNil(firstSeen(refused)), refused.Message
+}
+
+// isNewer reports whether an event happened after another about the same object. Its name ends in its first time, in
+// nanoseconds.
+func isNewer(event, other *corev1.Event) bool {
+	return cmp.Or(lastSeen(event).Compare(lastSeen(other)), cmp.Compare(event.Name, other.Name)) > 0
 }
 
 // lastSeen is when an event last happened. Which field has that time depends on the API by which it was recorded.

@@ -37,8 +37,10 @@ func progress(a *job.Assessment) stintv1.JobProgress {
 // maxFailures is how many failed pods an explanation has.
 const maxFailures = 3
 
+// newestFailures returns the last failures, newest first. Of results with the same time, the later in the list is newer.
 func newestFailures(results []stintv1.PodResult) []stintv1.PodResult {
 	failures := slices.DeleteFunc(slices.Clone(results), func(r stintv1.PodResult) bool { return r.Phase != corev1.PodFailed })
+	slices.Reverse(failures)
 	slices.SortStableFunc(failures, func(a, b stintv1.PodResult) int { return endOf(b).Compare(endOf(a)) })
 	return failures[:min(len(failures), maxFailures)]
 }
