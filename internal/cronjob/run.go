@@ -32,7 +32,7 @@ func newView(obs Observation) *view {
 	for i := range v.cronJob.Status.Active {
 		v.listedActive[v.cronJob.Status.Active[i].UID] = true
 	}
-	for _, job := range slices.SortedFunc(slices.Values(obs.Jobs), byAge) {
+	for _, job := range slices.SortedFunc(slices.Values(obs.Jobs), ByAge) {
 		switch {
 		case end(job) != "":
 			v.ended = append(v.ended, job)
@@ -62,9 +62,9 @@ func (v *view) isRun(job *batchv1.Job) bool {
 // IsManual reports whether a user created the Job from a CronJob.
 func IsManual(job *batchv1.Job) bool { return job.Annotations[instantiateAnnotation] == manually }
 
-// byAge orders Jobs by creation. That is known to the second only; of Jobs that were held since their creation, the
+// ByAge orders Jobs by creation. That is known to the second only; of Jobs that were held since their creation, the
 // annotation has it to the nanosecond.
-func byAge(a, b *batchv1.Job) int {
+func ByAge(a, b *batchv1.Job) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		cmp.Compare(a.Annotations[jobcore.HeldAnnotation], b.Annotations[jobcore.HeldAnnotation]), cmp.Compare(a.Name, b.Name))
 }

@@ -21,6 +21,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/cronjob"
 	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/job/explain"
 	"github.com/stint-dev/stint/internal/podneeds"
@@ -158,8 +159,7 @@ func (o *Observer) events(ctx context.Context, job *batchv1.Job, pods []*corev1.
 	return list, err
 }
 
-// holders returns the runs of the same schedule that are no younger than the Job and not finished, if a concurrency policy
-// holds the Job.
+// holders returns the earlier runs of the same schedule that have not finished, if a concurrency policy holds the Job.
 func (o *Observer) holders(ctx context.Context, job *batchv1.Job) (names []string, err error) {
 	owner := metav1.GetControllerOf(job)
 	if owner == nil || !core.IsHeld(job) {
@@ -167,8 +167,7 @@ func (o *Observer) holders(ctx context.Context, job *batchv1.Job) (names []strin
 	}
 	_, err = o.Client.Jobs().List(ctx, job.Namespace, labels.Everything(), func(other *batchv1.Job) {
 		of := metav1.GetControllerOfNoCopy(other)
-		before := !job.CreationTimestamp.Before(&other.CreationTimestamp)
-		if of != nil && of.UID == owner.UID && other.UID != job.UID && before && !core.Finished(other) {
+		if of != nil && of.UID == owner.UID && cronjob.ByAge(other, job) < 0 && !core.Finished(other) {
 			names = append(names, "job "+other.Name)
 		}
 	})
