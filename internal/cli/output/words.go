@@ -44,7 +44,7 @@ func retry(p Progress) string {
 	if left <= 0 {
 		return ""
 	}
-	return "next try in " + strings.Replace(duration(left.Round(time.Second)), ".0s", "s", 1)
+	return "next try in " + wholeSeconds(left)
 }
 
 // pace is "12.5/s, 4s left", or empty if the rate is unknown.
@@ -75,6 +75,11 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
 }
 
+// wholeSeconds formats a duration without fractions of a second.
+func wholeSeconds(d time.Duration) string {
+	return strings.Replace(duration(d.Round(time.Second)), ".0s", "s", 1)
+}
+
 // ending is the headline of a finished Job.
 func ending(r Result) string {
 	text := "job " + label(r.Job)
@@ -90,7 +95,7 @@ func ending(r Result) string {
 		text += " failed"
 	}
 	if r.Took > 0 {
-		text += " after " + duration(r.Took)
+		text += " after " + wholeSeconds(r.Took) // The API has no fractions.
 	}
 	if r.Outcome == Complete {
 		return text
