@@ -88,6 +88,72 @@ func TestRestartTakesContainersBack(t *testing.T) {
 	rt.check(t)
 }
 
+// The node begins with the pods whose names come first, here with one at a time.
+func TestPodsThatWaitGetNothingOfWhatStartedPodsHoldAfterARestart(t *testing.T) {
+	for when, tt := range map[string]struct {
+		// waits changes the pods that wait.
+		waits func(*corev1.Pod)
+		// unreported means that the node died before it reported that the others had started.
+		unreported bool
+	}{
+		"any pod waits":                         {},
+		"a pod waits that is bound to the node": {waits: func(p *corev1.Pod) { p.Spec.NodeName = "here" }},
+		"it is not known that the others run":   {unreported: true},
+	} {
+		t.Run(when, func(t *testing.T) {
+			const room = 3
+			rt := newScripted()
+			h := newTestNode(t, rt)
+			small := func(c *node.Config) { c.Allocatable, c.Workers = quantities("pods", fmt.Sprint(room)), 1 }
+			h.startNode(small)
+			if tt.unreported {
+				h.stopNode()
+			}
+			var started, waiting []*corev1.Pod
+			for i := range room {
+				p := h.create(build(fmt.Sprintf("z-%d", i), []string{"wait"}, nil))
+				if tt.unreported {
+					h.startByHand(rt, p)
+				} else {
+					h.until(p, "the pod runs", inPhase(corev1.PodRunning))
+				}
+				started = append(started, p)
+			}
+			for i := range 3 * room {
+				waiting = append(waiting, h.create(build(fmt.Sprintf("a-%d", i), []string{"wait"}, tt.waits)))
+			}
+			for _, p := range waiting {
+				h.untilSeen(p)
+			}
+			begun := func() (n int) {
+				for _, p := range waiting {
+					n += len(rt.startedOf(p.UID))
+				}
+				return n
+			}
+			h.stopNode()
+			h.startNode(small)
+			for ended, p := range started {
+				h.until(p, "the pod runs", inPhase(corev1.PodRunning))
+				if n := begun(); n > ended {
+					t.Fatalf("%d pods that waited were started when %d had ended", n, ended)
+				}
+				rt.end(runtime.ID{PodUID: p.UID, Container: "main"}, 0)
+				h.eventually("a pod is started in its place", func() bool { return begun() > ended }, func() any { return begun() })
+			}
+		})
+	}
+}
+
+// startByHand starts the container of a pod as a node does that dies then.
+func (h *testNode) startByHand(rt *scripted, p *corev1.Pod) {
+	h.t.Helper()
+	c := runtime.Container{ID: runtime.ID{PodUID: p.UID, Container: "main"}, PodNamespace: p.Namespace, PodName: p.Name, Command: []string{"wait"}}
+	if _, err := rt.Start(h.t.Context(), c); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func TestANodeThatDiedBeforeItHadCleanedUpDoesSoLater(t *testing.T) {
 	rt := newScripted()
 	h := newTestNode(t, rt)

@@ -9,11 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node/runtime"
-	"github.com/stint-dev/stint/internal/persistentvolume"
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
@@ -75,17 +75,23 @@ func (n *Node) recover(ctx context.Context) error {
 		p.mu.Unlock()
 		n.workers.wake(s.PodUID)
 	}
-	n.holdClaims()
+	n.reserveStarted(attempts)
 	n.keepAddresses()
 	n.finishDeletions(ctx)
 	return n.removeLeftoverDirs()
 }
 
-// holdClaims lets no other pod have the ReadWriteOncePod claims of pods that were admitted before.
-func (n *Node) holdClaims() {
+// reserveStarted lets no other pod have the resources, and the ReadWriteOncePod claims, of pods that have started: by their status
+// or, if the node died before that was stored, by their attempts.
+func (n *Node) reserveStarted(attempts []runtime.Status) {
+	started := sets.New[types.UID]()
+	for _, s := range attempts {
+		started.Insert(s.PodUID)
+	}
 	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
 		api := obj.(*corev1.Pod)
-		if api.Spec.NodeName == n.Name() && api.Status.StartTime != nil && !podstatus.IsTerminal(api.Status.Phase) && persistentvolume.UsesClaims(api) {
+		isStarted := started.Has(api.UID) || api.Spec.NodeName == n.Name() && api.Status.StartTime != nil
+		if isStarted && !podstatus.IsTerminal(api.Status.Phase) {
 			n.scheduler.reserve(api)
 		}
 	}
