@@ -82,8 +82,8 @@ var endings = []fault{
 	{
 		wrong: "A Job shows the results of an earlier one of its name.",
 		file:  "internal/results/merge.go",
-		old:   "		if !metav1.IsControlledBy(s, job) {\n",
-		new:   "		if metav1.GetControllerOf(s) == nil {\n",
+		old:   "		if metav1.IsControlledBy(&all[i], job) {\n",
+		new:   "		if metav1.GetControllerOf(&all[i]) != nil {\n",
 		tests: "./internal/results",
 	},
 }

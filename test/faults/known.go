@@ -55,8 +55,8 @@ var known = []fault{
 	{
 		wrong: "A controller knows failures only from its own counting, not from the pods that there are (kubernetes/kubernetes#114650).",
 		file:  "internal/controller/job/pod_cache.go",
-		old:   "	if endedByItself(p) {\n",
-		new:   "	if false {\n",
+		old:   "	case !endedByItself(p):\n",
+		new:   "	case true:\n",
 		tests: "./internal/controller/job/model -run ^TestABackOffOutlivesTheController$",
 	},
 	{
