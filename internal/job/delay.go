@@ -59,6 +59,7 @@ func (h *History) add(p *corev1.Pod, seen bool) {
 	h.addFailure(failureAt{pod: p.UID, at: at}, seen)
 }
 
+// addSuccess records a success; decided means that a decision may have been made that knows of it.
 func (h *History) addSuccess(at time.Time, seen, decided bool) {
 	if !seen && !at.After(h.lastSuccess) {
 		return
@@ -73,6 +74,8 @@ func (h *History) addSuccess(at time.Time, seen, decided bool) {
 	}
 }
 
+// addFailure records a failure. Only a failure that the controller has seen after a decision can be a retry; one that is found in
+// the second of the last success counts if no other does.
 func (h *History) addFailure(f failureAt, seen bool) {
 	known := slices.IndexFunc(h.failures, func(other failureAt) bool { return other.pod == f.pod })
 	mayBeRetry := seen && h.isDecided
