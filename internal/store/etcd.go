@@ -34,7 +34,10 @@ var setSegmentSize = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentBytes 
 //
 // A single member elects itself, so short ticks only make the start faster. etcd opens its files in its own goroutines
 // and would end the process if it cannot read them. log.failed has the reason instead, so wait for it and for the result.
-func startEtcd(ctx context.Context, dir string, log *etcdLog) (*embed.Etcd, error) {
+//
+// The start cannot be interrupted. If ctx ends first, startEtcd returns errStillStarting, closes etcd as soon as it has
+// started, and calls closed.
+func startEtcd(ctx context.Context, dir string, log *etcdLog, closed func()) (*embed.Etcd, error) {
 	setSegmentSize()
 	started := make(chan result, 1)
 	go func() {
@@ -50,6 +53,14 @@ func startEtcd(ctx context.Context, dir string, log *etcdLog) (*embed.Etcd, erro
 		started <- result{etcd, err}
 	}()
 	etcd, err := awaitStart(ctx, dir, started, log.failed)
+	if errors.Is(err, errStillStarting) {
+		go func() {
+			if r := <-started; r.err == nil {
+				r.etcd.Close()
+			}
+			closed()
+		}()
+	}
 	if errors.Is(err, wal.ErrCRCMismatch) {
 		return nil, damaged(filepath.Join(dir, "member", "wal"), err, dir)
 	}

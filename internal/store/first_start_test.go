@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.uber.org/zap"
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // unfinished makes the files of a first start that was killed after it had made the log: an empty database and a log
@@ -124,7 +127,7 @@ func TestOpenGivesUpWithItsContext(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, err := os.Open(filepath.Join(dir, "etcd/member/snap/db")) // never closed, so that etcd goes on waiting
+	db, err := os.Open(filepath.Join(dir, "etcd/member/snap/db")) // locked, so that etcd waits
 	if err == nil {
 		err = unix.Flock(int(db.Fd()), unix.LOCK_SH)
 	}
@@ -140,6 +143,16 @@ func TestOpenGivesUpWithItsContext(t *testing.T) {
 	var locked *LockedError
 	if _, err := Open(t.Context(), dir); !errors.As(err, &locked) {
 		t.Errorf("while etcd still starts, a second Open ends with %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	await.Until(t, "the store can be opened when etcd has started and is closed", func() bool {
+		s, err = Open(t.Context(), dir)
+		return err == nil
+	}, func() string { return fmt.Sprint(err) })
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -67,7 +67,7 @@ func Open(ctx context.Context, dir string, options ...Option) (*Store, error) {
 		set(s)
 	}
 	if err := s.open(ctx, etcdDir); err != nil {
-		// If etcd is still starting it has the files open, so keep the lock until this process ends.
+		// An etcd that is still starting has the files open: the lock is released when it is closed.
 		if !errors.Is(err, errStillStarting) {
 			lock.release()
 		}
@@ -92,7 +92,7 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	if err != nil {
 		return unusable(s.dir, err)
 	}
-	etcd, err := startEtcd(ctx, etcdDir, log)
+	etcd, err := startEtcd(ctx, etcdDir, log, s.lock.release)
 	if err != nil {
 		return fmt.Errorf("open the store in %s: %w", s.dir, err)
 	}
