@@ -2,7 +2,8 @@
 //
 // What has to happen in between is prepared as a Program, a list of system calls with their arguments. The child makes
 // these calls and exits at the first one that fails. It shares the memory of its parent until it executes another
-// program, so nothing is copied, and uses only registers: neither a stack nor the Go runtime.
+// program, so nothing is copied, and uses only registers: neither a stack nor the Go runtime. A Program of NewApart is for a
+// child that must not share that memory where it goes.
 //
 //	parent                            child
 //	  Program{calls} ── clone3 ──────► call 0, call 1, …, execve

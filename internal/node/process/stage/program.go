@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -13,25 +14,40 @@ import (
 type call struct {
 	number uintptr
 	args   [6]uintptr
-	// mayFail is 1 if the list goes on after an error.
-	mayFail uintptr
-	// errno is the error if the call failed.
-	errno uintptr
+	kind   kind
 }
 
+// kind says what follows a call.
+type kind uintptr
+
+const (
+	// must ends the list if the call fails.
+	must kind = iota
+	// may goes on in any case.
+	may
+	// fork ends the list in the process that the call returns a process id to, and goes on in the new one.
+	fork
+)
+
 // callSize is the size of a call in the assembly code.
-const callSize = 72
+const callSize = 64
 
 var _ = [1]struct{}{}[unsafe.Sizeof(call{})-callSize]
 
-// Program is what a child does between clone and execve. It can be started once.
+// Program is what a child does between clone and execve. It can be started once. The zero value is for a child that shares the
+// memory of this process meanwhile; NewApart returns one for a child that does not.
 type Program struct {
 	calls    []call
 	purposes []string
+	// errnos are the errors of the calls. An error is less than 4096.
+	errnos []uint16
 	// closes are the indexes of the calls that close descriptors.
 	closes []int
 	// keep holds what the arguments point to, because the garbage collector does not see them.
-	keep []any
+	keep [][]byte
+
+	// memory holds what the arguments of a child with memory of its own point to; nil for one without.
+	memory *memory
 }
 
 // Do adds a system call. What is its purpose for error texts; it completes the sentence "cannot …".
@@ -45,8 +61,10 @@ func (p *Program) Do(what string, number uintptr, args ...uintptr) {
 // Try adds a system call that may fail.
 func (p *Program) Try(number uintptr, args ...uintptr) {
 	p.Do("", number, args...)
-	p.calls[len(p.calls)-1].mayFail = 1
+	p.last().kind = may
 }
+
+func (p *Program) last() *call { return &p.calls[len(p.calls)-1] }
 
 // Run executes the first of these files that is a program. What is its purpose for error texts. The error of all is that of
 // the first file that exists.
@@ -54,12 +72,12 @@ func (p *Program) Run(what string, paths, command, env []string) {
 	args, variables := p.Strings(command), p.Strings(env)
 	for _, path := range paths {
 		p.Do(what, unix.SYS_EXECVE, p.String(path), args, variables)
-		p.calls[len(p.calls)-1].mayFail = 1
+		p.last().kind = may
 	}
-	p.calls[len(p.calls)-1].mayFail = 0
+	p.last().kind = must
 }
 
-// CloseFrom closes all descriptors from first on, except one of an empty pipe.
+// CloseFrom closes all descriptors from first on, except the one by which this process sees whether the list succeeds.
 func (p *Program) CloseFrom(first int) {
 	p.closes = append(p.closes, len(p.calls), len(p.calls)+1)
 	for range 2 {
@@ -79,45 +97,65 @@ func (p *Program) spare(fd int) {
 	}
 }
 
+// FD returns an argument that is a descriptor of this process above the standard streams. Every such argument must be made by
+// FD: a child with memory of its own has no other descriptors.
+func (p *Program) FD(fd int) uintptr {
+	if p.memory != nil {
+		p.memory.fds = append(p.memory.fds, fd)
+	}
+	return uintptr(fd)
+}
+
 // Bytes returns an argument that points to a copy of b.
-func (p *Program) Bytes(b []byte) uintptr {
+func (p *Program) Bytes(b []byte) uintptr { return p.hold(slices.Clone(b)) }
+
+// hold returns an argument that points to b, which the caller does not change any more.
+func (p *Program) hold(b []byte) uintptr {
 	if len(b) == 0 {
 		return 0
 	}
-	b = slices.Clone(b)
-	return hold(p, &b[0])
+	if p.memory != nil {
+		return p.memory.place(b)
+	}
+	// Objects on the heap do not move.
+	p.keep = append(p.keep, b)
+	return uintptr(unsafe.Pointer(&b[0]))
 }
 
 // String returns an argument that points to s, which ends at its first zero byte.
-func (p *Program) String(s string) uintptr { return p.Bytes(append([]byte(s), 0)) }
+func (p *Program) String(s string) uintptr { return p.hold(append([]byte(s), 0)) }
 
 // Strings returns an argument that points to a list of strings as execve takes it.
 func (p *Program) Strings(list []string) uintptr {
-	pointers := make([]uintptr, len(list)+1)
-	for i, s := range list {
-		pointers[i] = p.String(s)
+	pointers := make([]byte, 0, (len(list)+1)*8)
+	for _, s := range list {
+		pointers = binary.NativeEndian.AppendUint64(pointers, uint64(p.String(s)))
 	}
-	return hold(p, &pointers[0])
+	return p.hold(append(pointers, make([]byte, 8)...))
 }
 
 // Groups returns an argument that points to a list of group ids as setgroups takes it.
 func (p *Program) Groups(ids []uint32) uintptr {
-	if len(ids) == 0 {
-		return 0
+	var b []byte
+	for _, id := range ids {
+		b = binary.NativeEndian.AppendUint32(b, id)
 	}
-	ids = slices.Clone(ids)
-	return hold(p, &ids[0])
+	return p.hold(b)
 }
 
 // Filter returns an argument that points to a filter as seccomp takes it.
 func (p *Program) Filter(instructions []unix.SockFilter) uintptr {
-	return hold(p, &unix.SockFprog{Len: uint16(len(instructions)), Filter: &instructions[0]})
+	list := p.Bytes(bytesOf(instructions))
+	program := binary.NativeEndian.AppendUint64(nil, uint64(len(instructions)))
+	return p.hold(binary.NativeEndian.AppendUint64(program, uint64(list)))
 }
 
-// hold returns the address of v and keeps v alive as long as the Program. Objects on the heap do not move.
-func hold[T any](p *Program, v *T) uintptr {
-	p.keep = append(p.keep, v)
-	return uintptr(unsafe.Pointer(v))
+// bytesOf returns the memory of a list.
+func bytesOf[T any](list []T) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), uintptr(len(list))*unsafe.Sizeof(list[0]))
 }
 
 // Error is a system call that failed in the child.
@@ -133,8 +171,8 @@ func (e *Error) Unwrap() error { return e.Errno }
 
 // failure returns why the child ended without executing a program, if it did.
 func (p *Program) failure() error {
-	for i := range p.calls {
-		if c := &p.calls[i]; c.errno != 0 && c.mayFail == 0 {
+	for i, errno := range p.errnos {
+		if errno != 0 && p.calls[i].kind != may {
 			return &Error{What: p.purposes[i], Errno: p.reason(i)}
 		}
 	}
@@ -143,11 +181,11 @@ func (p *Program) failure() error {
 
 // reason returns the error of the call at index, or that of the first call of the same purpose that found a file.
 func (p *Program) reason(index int) unix.Errno {
-	for i, c := range p.calls[:index] {
-		errno := unix.Errno(c.errno)
+	for i, e := range p.errnos[:index] {
+		errno := unix.Errno(e)
 		if p.purposes[i] == p.purposes[index] && errno != 0 && errno != unix.ENOENT && errno != unix.ENOTDIR {
 			return errno
 		}
 	}
-	return unix.Errno(p.calls[index].errno)
+	return unix.Errno(p.errnos[index])
 }
