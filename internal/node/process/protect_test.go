@@ -46,6 +46,18 @@ func TestAContainerCannotWriteToTheProgramOfTheHost(t *testing.T) {
 	m.wait(c.ID)
 }
 
+// The memory of the host has the environments of all containers.
+func TestAContainerOfTheSameUserCannotReadTheMemoryOfTheHost(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may read all memory")
+	}
+	m := start(t, func(c *process.Config) { c.NoNamespaces = true })
+	c := m.container("sh", "-c", "for p in $PPID $$; do for f in environ mem maps; do head -c 0 /proc/$p/$f 2>/dev/null && echo $f; done; done")
+	if got := m.printed(c); got != "environ\nmem\nmaps\n" {
+		t.Errorf("besides its own memory, a container can open that of its parent: %q", got)
+	}
+}
+
 // needsLoader reports whether a program is linked with libraries of the machine.
 func needsLoader(t *testing.T, path string) bool {
 	t.Helper()

@@ -43,6 +43,10 @@ func Main(config Config) int {
 		return ExitFailed
 	}
 	protectProgram()
+	if err := protectMemory(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return ExitFailed
+	}
 	// What the host does is mostly short system calls. On all CPUs it would take a third more CPU time, to wake threads.
 	goruntime.GOMAXPROCS(max(1, goruntime.GOMAXPROCS(0)/2))
 	// Log files of containers get their modes where they are made.

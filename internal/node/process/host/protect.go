@@ -28,6 +28,16 @@ func protectProgram() {
 	slog.Info("The program is not protected by a read-only mount", "err", err)
 }
 
+// protectMemory keeps other processes of this user from reading the memory of this process, which has the environments of all
+// containers, and the kernel from writing it to a core file: before Linux 5.16 a core dump of a child that shares the memory
+// ends this process too.
+func protectMemory() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("protect the memory of the process: %w", err)
+	}
+	return nil
+}
+
 // readOnlyMount opens a file by a new mount, which is not attached anywhere.
 func readOnlyMount(path string) (fd int, err error) {
 	fd, err = unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
