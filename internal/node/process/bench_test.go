@@ -102,6 +102,28 @@ func BenchmarkExec(b *testing.B) {
 	report(b, before, spentHere(b))
 }
 
+// BenchmarkCommands runs commands in a container, one after another, as probes do.
+func BenchmarkCommands(b *testing.B) {
+	run := func(b *testing.B, m *machine, c runtime.Container) {
+		m.needExec()
+		c.Command = []string{"sleep", "1000"}
+		m.start(c)
+		for b.Loop() {
+			if _, err := m.Exec(b.Context(), c.ID, runtime.Command{Args: []string{"/bin/true"}}, runtime.Streams{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("process", func(b *testing.B) {
+		m := start(b)
+		run(b, m, m.container())
+	})
+	b.Run("image", func(b *testing.B) {
+		m := imager(b)
+		run(b, m, m.imageContainer(imageTree(b)))
+	})
+}
+
 // inParallel runs n containers, up to 64 at a time.
 func (m *machine) inParallel(n int, next func() runtime.Container) {
 	room := make(chan struct{}, 64)

@@ -122,7 +122,7 @@ func runDirOf(t testing.TB, dataDir string) string {
 // cgroups lists the cgroups of the host that has or had the run directory.
 func (m *machine) cgroups(run string) []string {
 	var found []string
-	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/*/*/", "/sys/fs/cgroup/*/*/*/"} {
+	for _, pattern := range []string{"/sys/fs/cgroup/", "/sys/fs/cgroup/*/", "/sys/fs/cgroup/*/*/", "/sys/fs/cgroup/*/*/*/"} {
 		dirs, err := filepath.Glob(pattern + filepath.Base(run))
 		if err != nil {
 			m.t.Fatal(err)

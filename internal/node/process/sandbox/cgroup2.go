@@ -97,29 +97,37 @@ func (u *unified) newLeaf(name string) (*leaf, error) {
 	return l, nil
 }
 
-// limit sets the limits of the leaf. Info says which controllers are missing.
-func (l *leaf) limit(u *unified, want limits) error {
-	var failed error
-	set := func(name, value string) {
-		if err := setFile(l.path, name, value); err != nil && failed == nil {
-			failed = fmt.Errorf("set %s to %s: %w", name, value, err)
-		}
+// limitMemory limits the memory of all processes in the leaf.
+func (l *leaf) limitMemory(u *unified, want limits) error {
+	if !u.holds("memory") || want.memory == 0 {
+		return nil
 	}
-	if u.holds("memory") && want.memory > 0 {
-		set("memory.max", strconv.FormatInt(want.memory, 10))
-		// The OOM killer kills the whole container instead of one of its processes.
-		set("memory.oom.group", "1")
-		// Otherwise the container would use swap beyond its limit. Kernels without swap lack the file.
-		_ = setFile(l.path, "memory.swap.max", "0")
+	// Otherwise the container would use swap beyond its limit. Kernels without swap lack the file.
+	_ = setFile(l.path, "memory.swap.max", "0")
+	// The OOM killer kills the whole container instead of one of its processes.
+	return errors.Join(l.set("memory.oom.group", "1"), l.set("memory.max", strconv.FormatInt(want.memory, 10)))
+}
+
+// limitCPU limits the CPU time of the leaf, and gives it its share.
+func (l *leaf) limitCPU(u *unified, want limits) (err error) {
+	if !u.holds("cpu") {
+		return nil
 	}
-	if u.holds("cpu") && want.cpu > 0 {
-		set("cpu.max", fmt.Sprintf("%d %d", want.quota(), cpuPeriod))
+	if want.cpu > 0 {
+		err = l.set("cpu.max", fmt.Sprintf("%d %d", want.quota(), cpuPeriod))
 	}
-	if weight := want.weight(); u.holds("cpu") && weight != l.weight {
-		set("cpu.weight", strconv.FormatInt(weight, 10))
+	if weight := want.weight(); weight != l.weight {
+		err = errors.Join(err, l.set("cpu.weight", strconv.FormatInt(weight, 10)))
 		l.weight = weight
 	}
-	return failed
+	return err
+}
+
+func (l *leaf) set(name, value string) error {
+	if err := setFile(l.path, name, value); err != nil {
+		return fmt.Errorf("set %s to %s: %w", name, value, err)
+	}
+	return nil
 }
 
 // populated reports whether there are processes in the leaf; false for nil.

@@ -82,7 +82,7 @@ func (v *cgroupView) close() {
 func (c *child) enterCgroups(v *cgroupView) {
 	const itself = "0"
 	for i, g := range v.cgroups {
-		c.Do("enter its cgroup of "+g.name, unix.SYS_WRITE, v.tasks[i].Fd(), c.String(itself), uintptr(len(itself)))
+		c.Do("enter its cgroup of "+g.name, unix.SYS_WRITE, c.FD(int(v.tasks[i].Fd())), c.String(itself), uintptr(len(itself)))
 	}
 	if len(v.affinity) > 0 {
 		c.Try(unix.SYS_SCHED_SETAFFINITY, 0, uintptr(len(v.affinity)), c.Bytes(v.affinity))
@@ -93,7 +93,7 @@ func (c *child) enterCgroups(v *cgroupView) {
 // containers have made. Where the kernel refuses a mount, the mount point stays empty.
 func (c *child) mountCgroups(v *cgroupView) {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
-	c.Do("enter "+cgroupMount, unix.SYS_FCHDIR, uintptr(v.dir))
+	c.Do("enter "+cgroupMount, unix.SYS_FCHDIR, c.FD(v.dir))
 	for _, g := range v.cgroups {
 		controllers := c.String(strings.Join(g.controllers, ","))
 		c.Try(unix.SYS_MOUNT, c.String("cgroup"), c.String(g.name), c.String("cgroup"), flags|readOnlyUnless(v.writable), controllers)

@@ -4,13 +4,15 @@
 //	            │                                                      ▲
 //	            ▼                                                      │
 //	slot: cgroup leaf, view  ──►  thread: enters the view,  ──►  process in its own session,
-//	of the file system,           sets host name and limits,     dies with the thread that
+//	of the file system,           sets the host name,            dies with the thread that
 //	termination message file      forks, goes back               forked it
 //
 // Threads. A process dies with the thread that forked it (the parent-death signal is the thread's, not the
 // process's), so a few locked threads live as long as the host process and do all forking. Before each fork a thread
-// enters what the child is to inherit (mount namespace, host name, version 1 cgroups) and afterwards returns to where it
-// was. No helper program is executed in between.
+// enters what the child is to inherit (mount namespace, host name) and afterwards returns to where it was.
+//
+// Memory. A child shares the memory of this process until it executes its program. So it never meets a limit of its cgroup
+// meanwhile, nor another process of its pid namespace: where it could, package stage gives it memory of its own before.
 //
 // Slots. Making a cgroup leaf and a mount namespace costs more than running /bin/true. When a container's tree has ended
 // and left no trace in them, the next container uses them again.

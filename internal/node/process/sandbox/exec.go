@@ -69,7 +69,7 @@ func (p *Process) exec(args []string, s *childStreams) (*Command, error) {
 				return err
 			}
 		}
-		child, err = p.fork(t, p.joinProgram(*s, cgroups, args))
+		child, err = p.fork(p.joinProgram(*s, cgroups, args))
 		return err
 	})
 	if err != nil {
@@ -97,12 +97,7 @@ func (p *Process) openStreams(t *thread, s *childStreams) error {
 }
 
 // fork starts a process among those of the container.
-func (p *Process) fork(t *thread, program *stage.Program) (child *stage.Child, err error) {
-	if p.root != nil && !p.join.container.Root.HostPID {
-		if err := p.enterPIDs(t); err != nil {
-			return nil, err
-		}
-	}
+func (p *Process) fork(program *stage.Program) (child *stage.Child, err error) {
 	cgroup := -1
 	if p.slot.leaf != nil {
 		cgroup = int(p.slot.leaf.dir.Fd())
@@ -114,12 +109,6 @@ func (p *Process) fork(t *thread, program *stage.Program) (child *stage.Child, e
 		return pid, err
 	})
 	return child, err
-}
-
-// enterPIDs makes the thread start its next process in the container's pid namespace.
-func (p *Process) enterPIDs(t *thread) error {
-	t.addUndo(func() error { return setns(p.sandbox.podPIDs.machine, unix.CLONE_NEWPID) })
-	return unix.Setns(p.fd, unix.CLONE_NEWPID)
 }
 
 // commandError makes a CommandError of err if the command is at fault.

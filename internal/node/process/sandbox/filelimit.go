@@ -12,12 +12,12 @@ import (
 // originalFileLimit is how many files this process could open when it was started. Go raises that limit at once and keeps the
 // original one to itself, for the processes that it starts. So one of these is asked.
 func originalFileLimit() (*unix.Rlimit, error) {
-	pause, err := newPause()
-	if err != nil {
-		return nil, err
+	path := "/bin/true"
+	if pause, err := newPause(); err == nil {
+		defer pause.Close()
+		path = fmt.Sprintf("/proc/self/fd/%d", pause.Fd())
 	}
-	defer pause.Close()
-	pid, err := syscall.ForkExec(fmt.Sprintf("/proc/self/fd/%d", pause.Fd()), []string{"pause"}, &syscall.ProcAttr{})
+	pid, err := syscall.ForkExec(path, []string{"pause"}, &syscall.ProcAttr{})
 	if err != nil {
 		return nil, err
 	}

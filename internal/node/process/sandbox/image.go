@@ -93,15 +93,13 @@ func (b *Sandbox) tryRoot() error {
 // forkInRoot starts the container in the root file system of its image.
 func (l *launch) forkInRoot(t *thread) error {
 	c := l.container
-	// Before the thread enters the container's cgroups: process 1 of the pod, which this may start, outlives the
-	// container.
-	if err := l.enterPIDs(t); err != nil {
+	if err := l.openPIDs(); err != nil {
 		return err
 	}
+	defer l.closePIDs()
 	// Before the thread enters the container's root file system, from where the cgroups cannot be opened.
 	if l.legacy != nil {
-		var err error
-		if l.cgroups, err = l.legacy.view(l.container.Root.Privileged); err != nil {
+		if err := l.viewCgroups(l.container.Root.Privileged); err != nil {
 			return err
 		}
 		defer l.cgroups.close()
@@ -137,16 +135,25 @@ func (l *launch) sharesPIDs() bool {
 	return l.container.Root.HostPID || l.container.Root.SharePIDs || l.target != nil
 }
 
-// enterPIDs makes the thread start the container among the processes with which it shares ids.
-func (l *launch) enterPIDs(t *thread) error {
+// openPIDs opens a process with which the container shares process ids.
+func (l *launch) openPIDs() (err error) {
 	switch {
 	case l.container.Root.SharePIDs:
-		return l.sandbox.podPIDs.enter(t, l.container.PodUID)
-	case l.target != nil:
-		return l.target.enterPIDs(t)
+		l.pids, err = l.sandbox.podPIDs.open(l.container.PodUID)
+	case l.target != nil && !l.target.join.container.Root.HostPID:
+		l.pids, err = duplicate(l.target.fd)
 	}
-	return nil
+	return err
 }
+
+func (l *launch) closePIDs() {
+	if l.pids > 0 {
+		unix.Close(l.pids)
+		l.pids = 0
+	}
+}
+
+func duplicate(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
 
 // makeDirInRoot makes a directory that is missing in the thread's root file system. It follows the texts of links: those in the
 // machine's /proc, which may be mounted there, lead to the machine's files by themselves.
@@ -252,6 +259,8 @@ func (l *launch) join() (*Process, error) {
 	}
 	l.dropChild()
 	switch errno := failureOf(err); {
+	case l.lacksMemory(err):
+		return nil, l.tooTight(err)
 	case isLack(err):
 		return nil, err
 	case errno != 0 && l.root == nil:

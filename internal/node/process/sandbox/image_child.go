@@ -91,7 +91,7 @@ type child struct {
 }
 
 func (l *launch) childProgram(spec childSpec) *stage.Program {
-	c := &child{Program: &stage.Program{}, container: l.container, facts: l.sandbox.child, singleID: l.sandbox.users.hasSingleID()}
+	c := &child{Program: l.newProgram(), container: l.container, facts: l.sandbox.child, singleID: l.sandbox.users.hasSingleID()}
 	if l.container.User != nil {
 		c.user = *l.container.User
 	}
@@ -152,9 +152,16 @@ func (c *child) enterNamespaces() {
 	}
 }
 
-// dieWithHost sets the parent-death signal. It has to be repeated after each change of credentials, which clears it.
+// dieWithHost sets the parent-death signal.
 func (c *child) dieWithHost() {
 	c.Do("end with the host process", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+}
+
+// credentialsHaveChanged sets again what a change of credentials resets: the parent-death signal, and that the memory, which may
+// be that of the host process, is not dumped.
+func (c *child) credentialsHaveChanged() {
+	c.dieWithHost()
+	c.Do("keep the memory from being dumped", unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
 }
 
 // mount mounts file systems of the process's own namespaces. None of these paths contains a symbolic link: that was
@@ -202,7 +209,7 @@ const firstOther = 3
 // setStreams sets the standard streams, of which the first may be the terminal of the session, and the umask.
 func (c *child) setStreams(s childStreams) {
 	for to, from := range []int{s.stdin, s.stdout, s.stderr} {
-		c.Do("set the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
+		c.Do("set the standard streams", unix.SYS_DUP3, c.FD(from), uintptr(to), 0)
 	}
 	if s.terminal {
 		c.Do("take the terminal", unix.SYS_IOCTL, 0, unix.TIOCSCTTY, 0)
@@ -235,7 +242,7 @@ func (c *child) setIDs() {
 	gid, uid := uintptr(c.user.GID), uintptr(c.user.UID)
 	c.Do(fmt.Sprintf("become group %d", gid), unix.SYS_SETRESGID, gid, gid, gid)
 	c.Do(fmt.Sprintf("become user %d", uid), unix.SYS_SETRESUID, uid, uid, uid)
-	c.dieWithHost()
+	c.credentialsHaveChanged()
 }
 
 // filter loads the seccomp filter.

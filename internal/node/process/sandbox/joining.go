@@ -63,7 +63,7 @@ func unpackFilter(packed unique.Handle[string]) []runtime.Instruction {
 	return list
 }
 
-// namespaces are those that a process enters to join the container; process ids are the thread's matter.
+// namespaces are those that a process enters to join the container, besides that of its process ids.
 func (p *Process) namespaces() uintptr {
 	own := p.viewNamespaces()
 	if p.join.container.Network != nil {
@@ -90,16 +90,19 @@ func (p *Process) viewNamespaces() uintptr {
 func (p *Process) joinProgram(streams childStreams, cgroups *cgroupView, args []string) *stage.Program {
 	container := p.join.container
 	container.Command = args
-	c := &child{Program: &stage.Program{}, container: &container, facts: p.sandbox.child, singleID: p.sandbox.users.hasSingleID()}
+	c := &child{Program: stage.NewApart(), container: &container, facts: p.sandbox.child, singleID: p.sandbox.users.hasSingleID()}
 	if container.User != nil {
 		c.user = *container.User
+	}
+	if p.root != nil && !container.Root.HostPID {
+		c.EnterPIDs(p.fd)
 	}
 	c.detach()
 	if cgroups != nil {
 		c.enterCgroups(cgroups)
 	}
 	if own := p.namespaces(); own != 0 {
-		c.Do("join the container", unix.SYS_SETNS, uintptr(p.fd), own)
+		c.Do("join the container", unix.SYS_SETNS, c.FD(p.fd), own)
 	}
 	c.setStreams(streams)
 	if p.join.users != nil {
@@ -146,11 +149,15 @@ func programPaths(name string, env []string, dir string) []string {
 	}
 	path, _ := lookup(env, "PATH")
 	var paths []string
+	seen := map[string]bool{}
 	for _, folder := range filepath.SplitList(path) {
 		if !filepath.IsAbs(folder) {
 			folder = filepath.Join(dir, folder)
 		}
-		paths = append(paths, filepath.Join(folder, name))
+		if at := filepath.Join(folder, name); !seen[at] {
+			seen[at] = true
+			paths = append(paths, at)
+		}
 	}
 	return paths
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/stint-dev/stint/internal/node/process/rootfs"
 	"github.com/stint-dev/stint/internal/node/process/stage"
@@ -37,6 +38,8 @@ type launch struct {
 	cgroups *cgroupView
 	// network is the network namespace of the pod, if it has one.
 	network *os.File
+	// pids is a pidfd of a process whose process ids it shares; 0 if it has its own, or those of this process.
+	pids    int
 	started time.Time
 }
 
@@ -80,11 +83,14 @@ func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error)
 	if err == nil && p == nil {
 		p, err = l.join()
 	}
-	if err != nil {
-		l.abandon()
-		return nil, err
+	if err == nil {
+		return p, nil
 	}
-	return p, nil
+	l.abandon()
+	if errors.Is(err, stage.ErrNoExecutables) {
+		return nil, &StartError{Reason: err.Error()}
+	}
+	return nil, err
 }
 
 // openTerminal opens the terminal of a process. It is not done on a thread, where /dev may be a shadow in which the kernel finds
@@ -146,7 +152,7 @@ func volumes(mounts []runtime.Mount) []runtime.Mount {
 
 // prepare makes what does not depend on the thread: slot, termination message file, limits.
 func (l *launch) prepare() (err error) {
-	if l.slot, err = l.sandbox.takeSlot(); err != nil {
+	if l.slot, err = l.sandbox.takeSlot(l.limits); err != nil {
 		return err
 	}
 	if l.container.Root != nil {
@@ -158,12 +164,65 @@ func (l *launch) prepare() (err error) {
 		return fmt.Errorf("make the termination message file: %w", err)
 	}
 	if l.slot.leaf != nil {
-		if err = l.slot.leaf.limit(l.sandbox.unified, l.limits); err != nil {
+		if err = l.slot.leaf.limitCPU(l.sandbox.unified, l.limits); err != nil {
 			return err
 		}
 	}
 	l.legacy, err = l.sandbox.legacy.newCgroups(l.slot.name, l.limits, l.container.Root != nil)
+	if err == nil && l.isStaged() {
+		err = l.limitMemory()
+	}
 	return err
+}
+
+// isStaged reports whether package stage starts the container.
+func (l *launch) isStaged() bool { return l.sandbox.staged || l.container.Root != nil }
+
+// limitMemory limits the memory of the container's cgroup. No process that shares the memory of this process may reach the limit:
+// the OOM killer would end this process, and all containers with it.
+func (l *launch) limitMemory() error {
+	if l.slot.leaf != nil {
+		if err := l.slot.leaf.limitMemory(l.sandbox.unified, l.limits); err != nil {
+			return err
+		}
+	}
+	if l.legacy != nil {
+		return l.legacy.limitMemory(l.limits)
+	}
+	return nil
+}
+
+// startMemory is far more than what a child takes until it has executed its program, besides the arguments of that.
+const startMemory = 16 << 20
+
+// isTight reports whether a child may reach the memory limit before it has executed its program.
+func (l *launch) isTight() bool {
+	need := int64(startMemory)
+	for _, list := range [][]string{l.container.Command, l.env} {
+		for _, s := range list {
+			need += int64(len(s))
+		}
+	}
+	return l.limits.memory > 0 && l.limits.memory < need && l.sandbox.info.EnforcesMemory
+}
+
+// lacksMemory reports whether err may be due to the container's memory limit.
+func (l *launch) lacksMemory(err error) bool { return errors.Is(err, unix.ENOMEM) && l.isTight() }
+
+func (l *launch) tooTight(err error) error {
+	return startErrorf("%v: its memory limit is %s", err, resource.NewQuantity(l.limits.memory, resource.BinarySI))
+}
+
+// newProgram makes an empty list for the container's first process.
+func (l *launch) newProgram() *stage.Program {
+	if l.pids == 0 && !l.isTight() {
+		return &stage.Program{}
+	}
+	p := stage.NewApart()
+	if l.pids > 0 {
+		p.EnterPIDs(l.pids)
+	}
+	return p
 }
 
 // makeMessage makes the termination message file, unless that of a former container will do.
@@ -206,6 +265,12 @@ func (l *launch) abandon() {
 
 // fork runs on a thread. It enters what the child is to inherit, and forks. Without a Process, the child is one to join.
 func (l *launch) fork(t *thread) (*Process, error) {
+	if l.sandbox.staged && l.legacy != nil {
+		if err := l.viewCgroups(false); err != nil {
+			return nil, err
+		}
+		defer l.cgroups.close()
+	}
 	seen, err := l.enterView(t)
 	if err != nil {
 		return nil, err
@@ -227,13 +292,17 @@ func (l *launch) fork(t *thread) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.legacy != nil {
-		t.addUndo(l.legacy.leave)
-		if err := l.legacy.enter(); err != nil {
-			return nil, err
-		}
+	attr := &syscall.ProcAttr{Dir: dir, Env: env}
+	if l.sandbox.staged {
+		return nil, l.stage(path, attr)
 	}
-	return l.exec(path, &syscall.ProcAttr{Dir: dir, Env: env})
+	return l.exec(t, path, attr)
+}
+
+// viewCgroups opens the container's cgroups of version 1. The thread must see the machine's file system.
+func (l *launch) viewCgroups(writable bool) (err error) {
+	l.cgroups, err = l.legacy.view(writable)
+	return err
 }
 
 func (l *launch) enterName(t *thread) error {
@@ -250,12 +319,10 @@ func (l *launch) enterName(t *thread) error {
 	return nil
 }
 
-// exec starts the program by package stage: ForkExec holds up this whole process until the kernel has loaded the program, which
-// may be on a dead disk.
-func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
-	if l.sandbox.staged {
-		return nil, l.stage(path, attr)
-	}
+// exec starts the program where package stage cannot. ForkExec holds up this whole process until the kernel has loaded the
+// program, which may be on a dead disk. Memory is limited after it, when nothing that shares this process's memory is left in
+// the cgroups.
+func (l *launch) exec(t *thread, path string, attr *syscall.ProcAttr) (*Process, error) {
 	defer l.streams.close()
 	if err := l.streams.openFor(l); err != nil {
 		return nil, err
@@ -270,13 +337,49 @@ func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
 		attr.Sys.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
 	}
 	started := time.Now()
+	if err := l.enterLegacy(t); err != nil {
+		return nil, err
+	}
 	pid, err := l.sandbox.processes.fork(func() (int, error) {
 		return syscall.ForkExec(path, l.container.Command, attr)
 	})
 	if err != nil {
 		return nil, execError(path, err)
 	}
-	return newProcess(l, pid, pidfd, started)
+	p, err := newProcess(l, pid, pidfd, started)
+	if err != nil {
+		return nil, err
+	}
+	if l.legacy != nil {
+		err = l.legacy.leave()
+	}
+	if err == nil {
+		err = p.limitStarted(l)
+	}
+	if err != nil {
+		p.pidfd.Close()
+		return nil, l.undoFork(p.PID, err)
+	}
+	return p, nil
+}
+
+// enterLegacy moves the thread into the container's cgroups of version 1.
+func (l *launch) enterLegacy(t *thread) error {
+	if l.legacy == nil {
+		return nil
+	}
+	t.addUndo(l.legacy.leave)
+	return l.legacy.enter()
+}
+
+// limitStarted limits the memory of a process that runs. With version 1 the kernel refuses a limit that is exceeded already.
+func (p *Process) limitStarted(l *launch) error {
+	err := l.limitMemory()
+	if errors.Is(err, unix.EBUSY) {
+		p.exceeded = true
+		return p.signal(unix.SIGKILL)
+	}
+	return err
 }
 
 // execError makes a StartError of err, unless the machine lacks resources.

@@ -57,14 +57,6 @@ func (l *legacyCgroups) make(want limits) error {
 			return err
 		}
 	}
-	if l.memory != "" {
-		value := strconv.FormatInt(want.memory, 10)
-		if err := setFile(l.memory, "memory.limit_in_bytes", value); err != nil {
-			return fmt.Errorf("set a memory limit of %s bytes: %w", value, err)
-		}
-		// The limit of memory and swap together. Kernels without swap accounting lack the file.
-		_ = setFile(l.memory, "memory.memsw.limit_in_bytes", value)
-	}
 	if l.cpu == "" {
 		return nil
 	}
@@ -78,6 +70,20 @@ func (l *legacyCgroups) make(want limits) error {
 	if err := setFile(l.cpu, "cpu.cfs_quota_us", strconv.FormatInt(want.quota(), 10)); err != nil {
 		return fmt.Errorf("set a CPU limit of %dm: %w", want.cpu, err)
 	}
+	return nil
+}
+
+// limitMemory limits the memory of all processes in the cgroup.
+func (l *legacyCgroups) limitMemory(want limits) error {
+	if l.memory == "" {
+		return nil
+	}
+	value := strconv.FormatInt(want.memory, 10)
+	if err := setFile(l.memory, "memory.limit_in_bytes", value); err != nil {
+		return fmt.Errorf("set a memory limit of %s bytes: %w", value, err)
+	}
+	// The limit of memory and swap together. Kernels without swap accounting lack the file.
+	_ = setFile(l.memory, "memory.memsw.limit_in_bytes", value)
 	return nil
 }
 

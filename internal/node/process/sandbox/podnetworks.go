@@ -67,7 +67,7 @@ func (l *launch) joinNetwork() (err error) {
 // could not go back.
 func (c *child) enterNetwork(namespace *os.File) {
 	if namespace != nil {
-		c.Do("enter the network of its pod", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWNET)
+		c.Do("enter the network of its pod", unix.SYS_SETNS, c.FD(int(namespace.Fd())), unix.CLONE_NEWNET)
 	}
 }
 

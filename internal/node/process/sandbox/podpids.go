@@ -17,41 +17,34 @@ import (
 type podPIDs struct {
 	processes *processTree
 	null      *os.File
-	// machine is the pid namespace of this process.
-	machine *os.File
-	pause   *os.File
+	// pause is the program of the first process; nil if there is none, for the reason whyNoPause.
+	pause      *os.File
+	whyNoPause error
 
 	mu sync.Mutex
 	of map[types.UID]*stage.Child
 }
 
-func openPodPIDs(b *Sandbox) (_ *podPIDs, err error) {
+func openPodPIDs(b *Sandbox) *podPIDs {
 	p := &podPIDs{processes: b.processes, null: b.null, of: map[types.UID]*stage.Child{}}
-	if p.machine, err = os.Open("/proc/self/ns/pid"); err != nil {
-		return nil, err
-	}
-	if p.pause, err = newPause(); err != nil {
-		p.machine.Close()
-		return nil, err
-	}
-	return p, nil
+	p.pause, p.whyNoPause = newPause()
+	return p
 }
 
-// enter makes the thread start its next process in the pid namespace of a pod.
-func (p *podPIDs) enter(t *thread, pod types.UID) error {
+// open returns a pidfd of the pod's process 1, which the caller closes.
+func (p *podPIDs) open(pod types.UID) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	first, err := p.first(pod)
 	if err != nil {
-		return fmt.Errorf("make the pid namespace that the containers of the pod share: %w", err)
+		return -1, fmt.Errorf("make the pid namespace that the containers of the pod share: %w", err)
 	}
-	t.addUndo(func() error { return setns(p.machine, unix.CLONE_NEWPID) })
-	return unix.Setns(first.PIDFD, unix.CLONE_NEWPID)
+	return duplicate(first.PIDFD)
 }
 
 // first returns the pod's process 1. If it was killed, the kernel has killed the containers with it, and the next ones
-// get another.
+// get another. The caller holds p.mu.
 func (p *podPIDs) first(pod types.UID) (*stage.Child, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if first := p.of[pod]; first != nil {
 		if !hasEnded(first) {
 			return first, nil
@@ -69,6 +62,9 @@ func (p *podPIDs) first(pod types.UID) (*stage.Child, error) {
 // start makes a pid namespace. Its first process ignores SIGCHLD, so that the kernel reaps orphans, and cannot be killed
 // from inside.
 func (p *podPIDs) start() (*stage.Child, error) {
+	if p.whyNoPause != nil {
+		return nil, p.whyNoPause
+	}
 	c := &child{Program: &stage.Program{}}
 	c.detach()
 	ignore := make([]byte, 32)
@@ -175,6 +171,7 @@ func (p *podPIDs) close() {
 	for pod := range p.of {
 		p.remove(pod)
 	}
-	p.pause.Close()
-	p.machine.Close()
+	if p.pause != nil {
+		p.pause.Close()
+	}
 }

@@ -32,6 +32,8 @@ type Process struct {
 	root    *rootfs.Root
 	legacy  *legacyCgroups
 	limits  limits
+	// exceeded is whether it had used more memory than its limit before that could be set.
+	exceeded bool
 	// pidfd is the file of the descriptor fd, which stays non-blocking as long as it is not asked for it.
 	pidfd    *os.File
 	fd       int
@@ -213,6 +215,8 @@ func (p *Process) Release(clean bool) Exit {
 
 func (p *Process) oomKills() int64 {
 	switch {
+	case p.exceeded:
+		return 1
 	case p.legacy != nil && p.legacy.memory != "":
 		return p.legacy.oomKills()
 	case p.slot.leaf != nil && (p.limits.memory > 0 || p.status.Signaled()):

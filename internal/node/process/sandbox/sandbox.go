@@ -87,9 +87,7 @@ func Open(config Config) (*Sandbox, error) {
 	if b.users, err = openUsers(b); err != nil {
 		return nil, err
 	}
-	if b.podPIDs, err = openPodPIDs(b); err != nil {
-		return nil, err
-	}
+	b.podPIDs = openPodPIDs(b)
 	b.networks = openPodNetworks(b)
 	if err := b.startThreads(b.jobs, false); err != nil {
 		return nil, err

@@ -31,10 +31,12 @@ type slots struct {
 	made int
 }
 
-func (b *Sandbox) takeSlot() (*slot, error) {
+// takeSlot takes a slot for a container. One with a memory limit gets a new cgroup: what another container has left in its memory
+// would count.
+func (b *Sandbox) takeSlot(want limits) (*slot, error) {
 	s := &b.slots
 	s.mu.Lock()
-	if n := len(s.idle); n > 0 {
+	if n := len(s.idle); n > 0 && (want.memory == 0 || b.unified == nil) {
 		slot := s.idle[n-1]
 		s.idle = s.idle[:n-1]
 		s.mu.Unlock()

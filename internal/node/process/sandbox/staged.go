@@ -19,8 +19,11 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 	if err := l.streams.openFor(l); err != nil {
 		return err
 	}
-	c := &child{Program: &stage.Program{}, container: l.container}
+	c := &child{Program: l.newProgram(), container: l.container}
 	c.detach()
+	if l.cgroups != nil {
+		c.enterCgroups(l.cgroups)
+	}
 	c.enterNetwork(l.network)
 	c.setStreams(l.streams)
 	switch u := l.container.User; {
@@ -40,8 +43,8 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 
 // enterUsers enters a user namespace. The process has all capabilities there.
 func (c *child) enterUsers(namespace *os.File) {
-	c.Do("enter its user namespace", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWUSER)
-	c.dieWithHost()
+	c.Do("enter its user namespace", unix.SYS_SETNS, c.FD(int(namespace.Fd())), unix.CLONE_NEWUSER)
+	c.credentialsHaveChanged()
 }
 
 // clone forks a child that goes down the list of p.
@@ -57,6 +60,9 @@ func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 		}
 		return l.child.PID, nil
 	})
+	if l.lacksMemory(err) {
+		return l.tooTight(err)
+	}
 	if err != nil {
 		return fmt.Errorf("start a process: %w", err)
 	}
