@@ -29,7 +29,7 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 		s.Started = &started
 	}
 	if c.Previous != nil {
-		s.LastTerminationState.Terminated = p.terminated(c.Previous)
+		s.LastTerminationState.Terminated = p.terminated(c, c.Previous)
 	}
 	if c.Last == nil {
 		s.State = p.neverStarted(c)
@@ -46,9 +46,9 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metaTime(c.Last.StartedAt)}
 	case p.waitsToRestart(c):
 		s.State.Waiting = p.restartWaiting(c)
-		s.LastTerminationState.Terminated = p.terminated(c.Last)
+		s.LastTerminationState.Terminated = p.terminated(c, c.Last)
 	default:
-		s.State.Terminated = p.terminated(c.Last)
+		s.State.Terminated = p.terminated(c, c.Last)
 	}
 	return s
 }
@@ -128,7 +128,7 @@ func (p *plan) waiting(c container) *corev1.ContainerStateWaiting {
 	return &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
 }
 
-func (p *plan) terminated(s *runtime.Status) *corev1.ContainerStateTerminated {
+func (p *plan) terminated(c container, s *runtime.Status) *corev1.ContainerStateTerminated {
 	t := &corev1.ContainerStateTerminated{
 		ExitCode:    s.ExitCode,
 		Signal:      s.Signal,
@@ -145,6 +145,9 @@ func (p *plan) terminated(s *runtime.Status) *corev1.ContainerStateTerminated {
 		t.Reason, t.Message = "StartError", s.StartError
 	case s.OOMKilled:
 		t.Reason = "OOMKilled"
+		if limit, ok := c.spec.Resources.Limits[corev1.ResourceMemory]; ok && t.Message == "" {
+			t.Message = "The container needed more memory than its limit of " + limit.String()
+		}
 	case s.ExitCode == 0:
 		t.Reason = "Completed"
 	default:
