@@ -46,6 +46,8 @@ var containerRules = []rule[*corev1.Container]{
 		"has no effect: the resources of a running pod do not change here"},
 	{"resources.limits[cpu]", limits(corev1.ResourceCPU), func(i runtime.Info) bool { return i.EnforcesCPU }, warn, notInForce},
 	{"resources.limits[memory]", limits(corev1.ResourceMemory), func(i runtime.Info) bool { return i.EnforcesMemory }, warn, notInForce},
+	{"resources.limits[memory]", hasTinyMemory, func(i runtime.Info) bool { return !i.EnforcesMemory }, warn,
+		"is less than any program needs, so the container will be OOMKilled: raise it, or use a suffix such as Mi"},
 	{"resources.limits[ephemeral-storage]", limits(corev1.ResourceEphemeralStorage), measuring, warn, notMeasured},
 	{"resources.limits[ephemeral-storage]", limits(corev1.ResourceEphemeralStorage), measuringFiles, warn,
 		"counts the logs and emptyDirs of a process only: its other files are the machine's"},
@@ -66,7 +68,15 @@ func limits(name corev1.ResourceName) func(*corev1.Container) bool {
 	}
 }
 
-// mapsPorts reports whether a port is mapped to another port of the host, or bound to one of its addresses.
+// leastMemory is less than the smallest program takes.
+const leastMemory = 128 << 10
+
+func hasTinyMemory(c *corev1.Container) bool {
+	limit := c.Resources.Limits[corev1.ResourceMemory]
+	return limit.Sign() > 0 && limit.Value() < leastMemory
+}
+
+// hasHostIP reports whether a port is mapped to another port of the host, or bound to one of its addresses.
 func hasHostIP(p corev1.ContainerPort) bool { return p.HostIP != "" }
 
 func runsCommand(p *corev1.Probe) bool { return p != nil && p.Exec != nil }

@@ -141,6 +141,8 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"a folder in memory is limited":       {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: registrytest.Able},
 		"a limit is held where it can be":     {edit: limited("memory", "64Mi"), node: registrytest.Able},
 		"a limit that is not held is told":    {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
+		"no program fits into a tiny limit":   {edit: limited("memory", "500m"), node: registrytest.Able, warned: []string{c0 + "resources.limits[memory]"}},
+		"some fit into a small one":           {edit: limited("memory", "128Ki"), node: registrytest.Able},
 		"a device is refused":                 {edit: limited("nvidia.com/gpu", "1"), node: registrytest.Able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
 		"a process's files are the machine's": {edit: limited("ephemeral-storage", "1Gi"), node: registrytest.Able, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
 		"disk space that nothing measures":    {edit: limited("ephemeral-storage", "1Gi"), node: with(registrytest.Able, dontMeasure), warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
