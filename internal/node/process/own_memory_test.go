@@ -13,6 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
+	machines "github.com/stint-dev/stint/test/machine"
 )
 
 // What shares the memory of the host process ends together with it at the limit of a cgroup, and shows it to a container that may
@@ -89,7 +90,7 @@ func TestAMemoryLimitThatIsTooSmallEndsOneContainer(t *testing.T) {
 func TestACommandInAContainerAtItsMemoryLimit(t *testing.T) {
 	onMemoryLimits(t, func(t *testing.T, m *machine, container func(...string) runtime.Container) {
 		check := m.bystander()
-		for range 5 {
+		for range 3 {
 			c := container()
 			c.MemoryLimitBytes = 32 << 20
 			id := m.sleeper(c)
@@ -136,7 +137,7 @@ func (m *machine) limitToUsage() {
 func TestCommandsInAContainerThatRunsOutOfMemory(t *testing.T) {
 	onMemoryLimits(t, func(t *testing.T, m *machine, container func(...string) runtime.Container) {
 		check := m.bystander()
-		for range 5 {
+		for range 2 {
 			c := container("sh", "-c", allocating)
 			c.MemoryLimitBytes = 24 << 20
 			m.start(c)
@@ -215,6 +216,35 @@ func TestACommandShowsNothingOfTheHost(t *testing.T) {
 				t.Errorf("it ended with %+v, and has printed %q", s, m.output(c))
 			}
 		})
+	}
+}
+
+// The tests of limits run on the version of cgroups that this machine does not have, too.
+func TestLimitsWithTheOtherVersionOfCgroups(t *testing.T) {
+	if testing.Short() || os.Geteuid() != 0 {
+		t.Skip("takes a virtual machine, which is the same for all users: root tries it")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if needsLoader(t, program) {
+		t.Skip("the virtual machine has no loader for this program")
+	}
+	here, err := os.Stat("/sys/fs/cgroup/cgroup.controllers")
+	o := machines.Options{Cgroups: 2, Memory: 1536, Files: map[string]string{"/bin/process.test": program}}
+	if err == nil && here.Mode().IsRegular() {
+		o.Cgroups = 1
+	}
+	tests := []string{"TestMemoryLimit", "TestAMemoryLimitThatIsTooSmallEndsOneContainer", "TestACommandInAContainerAtItsMemoryLimit",
+		"TestCommandsInAContainerThatRunsOutOfMemory"}
+	if o.Cgroups == 2 {
+		tests = append(tests, "TestCommandsInAContainerWithTooManyProcesses")
+	}
+	output := machines.Run(t, o, "process.test", "-test.v", "-test.run", "^("+strings.Join(tests, "|")+")$")
+	t.Log(output)
+	if passed := strings.Count(output, "--- PASS: Test"); passed < len(tests) || strings.Contains(output, "--- SKIP") {
+		t.Errorf("%d of %d tests passed, or some were skipped", passed, len(tests))
 	}
 }
 
