@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -201,7 +202,7 @@ func TestACommandShowsNothingOfTheHost(t *testing.T) {
 			c.Root.SharePIDs = shared
 			c.Root.Capabilities |= sysPtrace
 			// Each folder is one more system call before the program runs.
-			c.Env = []string{"PATH=" + strings.Repeat("/:", 10_000) + "/bin:/usr/bin"}
+			c.Env = []string{"PATH=" + manyFolders(10_000) + "/bin:/usr/bin"}
 			m.start(c)
 			await.Until(t, "the container runs", func() bool { return m.outputIfAny(c) != "" })
 			for range 50 {
@@ -248,6 +249,15 @@ func TestLimitsWithTheOtherVersionOfCgroups(t *testing.T) {
 	}
 }
 
+// manyFolders is the beginning of a PATH.
+func manyFolders(n int) string {
+	var path strings.Builder
+	for i := range n {
+		fmt.Fprintf(&path, "/%d:", i)
+	}
+	return path.String()
+}
+
 // Before Linux 5.16 a core dump ended all processes that shared the memory.
 func TestACommandThatDumpsItsMemoryEndsAlone(t *testing.T) {
 	m := imager(t)
@@ -255,7 +265,7 @@ func TestACommandThatDumpsItsMemoryEndsAlone(t *testing.T) {
 	check := m.bystander()
 	c := m.imageContainer(imageTree(t), "sh", "-c", `echo ready; ulimit -c unlimited; while :; do for p in /proc/[0-9]*; do
 		p=${p#/proc/}; [ $p = 1 ] || kill -ABRT $p; done; done 2>/dev/null`)
-	c.Env = []string{"PATH=" + strings.Repeat("/:", 1000) + "/bin:/usr/bin"}
+	c.Env = []string{"PATH=" + manyFolders(1000) + "/bin:/usr/bin"}
 	m.start(c)
 	await.Until(t, "the container runs", func() bool { return m.outputIfAny(c) != "" })
 	for range 50 {
@@ -268,4 +278,62 @@ func TestACommandThatDumpsItsMemoryEndsAlone(t *testing.T) {
 		t.Errorf("the container ended with %+v", s)
 	}
 	check()
+}
+
+// forbidding is set in the environment of a test that runs where programs in memory are forbidden.
+const forbidding = "STINT_TEST_MEMFD_NOEXEC"
+
+func TestWhereProgramsInMemoryAreForbidden(t *testing.T) {
+	if os.Getenv(forbidding) == "" {
+		testInForbiddingNamespace(t)
+		return
+	}
+	m := start(t)
+	c := m.container()
+	id := m.sleeper(c)
+	_, err := m.Exec(await.Context(t), id, runtime.Command{Args: []string{"true"}}, runtime.Streams{})
+	if err == nil || !strings.Contains(err.Error(), "vm.memfd_noexec is 2") {
+		t.Errorf("a command ends with %v", err)
+	}
+	m.end(id)
+	limited := m.container("sh", "-c", allocating)
+	limited.MemoryLimitBytes = 32 << 20
+	if s := m.run(limited); m.Info().EnforcesMemory && !s.OOMKilled {
+		t.Errorf("a limit does not hold: %+v", s)
+	}
+	if !m.Info().CanRunImages {
+		return
+	}
+	tree := imageTree(t)
+	image := m.imageContainer(tree, "sh", "-c", allocating)
+	image.MemoryLimitBytes = 32 << 20
+	if s := m.run(image); m.Info().EnforcesMemory && !s.OOMKilled {
+		t.Errorf("a limit of an image does not hold: %+v", s)
+	}
+	sharing := m.imageContainer(tree, "true")
+	sharing.Root.SharePIDs = true
+	if s := m.run(sharing); !strings.Contains(s.StartError, "vm.memfd_noexec is 2") {
+		t.Errorf("a container with shared process ids: %+v", s)
+	}
+}
+
+// testInForbiddingNamespace runs this test again in a pid namespace of its own, to which the sysctl belongs.
+func testInForbiddingNamespace(t *testing.T) {
+	const sysctl = "/proc/sys/vm/memfd_noexec"
+	if os.Geteuid() != 0 {
+		t.Skip("takes root")
+	}
+	if _, err := os.Stat(sysctl); err != nil {
+		t.Skip("takes Linux 6.3")
+	}
+	if _, err := exec.LookPath("unshare"); err != nil {
+		t.Skip(err)
+	}
+	script := "echo 2 > " + sysctl + ` && exec "$0" -test.v -test.run "^TestWhereProgramsInMemoryAreForbidden$"`
+	cmd := exec.Command("unshare", "--fork", "--pid", "--mount-proc", "--kill-child", "sh", "-c", script, os.Args[0])
+	cmd.Env = append(os.Environ(), forbidding+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
