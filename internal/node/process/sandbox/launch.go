@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/stint-dev/stint/internal/node/process/rootfs"
 	"github.com/stint-dev/stint/internal/node/process/stage"
@@ -177,53 +176,6 @@ func (l *launch) prepare() (err error) {
 
 // isStaged reports whether package stage starts the container.
 func (l *launch) isStaged() bool { return l.sandbox.staged || l.container.Root != nil }
-
-// limitMemory limits the memory of the container's cgroup. No process that shares the memory of this process may reach the limit:
-// the OOM killer would end this process, and all containers with it.
-func (l *launch) limitMemory() error {
-	if l.slot.leaf != nil {
-		if err := l.slot.leaf.limitMemory(l.sandbox.unified, l.limits); err != nil {
-			return err
-		}
-	}
-	if l.legacy != nil {
-		return l.legacy.limitMemory(l.limits)
-	}
-	return nil
-}
-
-// startMemory is far more than what a child takes until it has executed its program, besides the arguments of that.
-const startMemory = 16 << 20
-
-// isTight reports whether a child may reach the memory limit before it has executed its program.
-func (l *launch) isTight() bool {
-	need := int64(startMemory)
-	for _, list := range [][]string{l.container.Command, l.env} {
-		for _, s := range list {
-			need += int64(len(s))
-		}
-	}
-	return l.limits.memory > 0 && l.limits.memory < need && l.sandbox.info.EnforcesMemory
-}
-
-// lacksMemory reports whether err may be due to the container's memory limit.
-func (l *launch) lacksMemory(err error) bool { return errors.Is(err, unix.ENOMEM) && l.isTight() }
-
-func (l *launch) tooTight(err error) error {
-	return startErrorf("%v: its memory limit is %s", err, resource.NewQuantity(l.limits.memory, resource.BinarySI))
-}
-
-// newProgram makes an empty list for the container's first process.
-func (l *launch) newProgram() *stage.Program {
-	if l.pids == 0 && !l.isTight() {
-		return &stage.Program{}
-	}
-	p := stage.NewApart()
-	if l.pids > 0 {
-		p.EnterPIDs(l.pids)
-	}
-	return p
-}
 
 // makeMessage makes the termination message file, unless that of a former container will do.
 func (l *launch) makeMessage() error {

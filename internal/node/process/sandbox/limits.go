@@ -1,8 +1,13 @@
 package sandbox
 
 import (
+	"errors"
 	"time"
 
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/stint-dev/stint/internal/node/process/stage"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -38,6 +43,53 @@ func (l limits) weight() int64 {
 
 // defaultWeight is that of a fresh cgroup.
 const defaultWeight = 100
+
+// limitMemory limits the memory of the container's cgroup. No process that shares the memory of this process may reach the limit:
+// the OOM killer would end this process, and all containers with it.
+func (l *launch) limitMemory() error {
+	if l.slot.leaf != nil {
+		if err := l.slot.leaf.limitMemory(l.sandbox.unified, l.limits); err != nil {
+			return err
+		}
+	}
+	if l.legacy != nil {
+		return l.legacy.limitMemory(l.limits)
+	}
+	return nil
+}
+
+// startMemory is far more than what a child takes until it has executed its program, besides the arguments of that.
+const startMemory = 16 << 20
+
+// isTight reports whether a child may reach the memory limit before it has executed its program.
+func (l *launch) isTight() bool {
+	need := int64(startMemory)
+	for _, list := range [][]string{l.container.Command, l.env} {
+		for _, s := range list {
+			need += int64(len(s))
+		}
+	}
+	return l.limits.memory > 0 && l.limits.memory < need && l.sandbox.info.EnforcesMemory
+}
+
+// lacksMemory reports whether err may be due to the container's memory limit.
+func (l *launch) lacksMemory(err error) bool { return errors.Is(err, unix.ENOMEM) && l.isTight() }
+
+func (l *launch) tooTight(err error) error {
+	return startErrorf("%v: its memory limit is %s", err, resource.NewQuantity(l.limits.memory, resource.BinarySI))
+}
+
+// newProgram makes an empty list for the container's first process.
+func (l *launch) newProgram() *stage.Program {
+	if l.pids == 0 && !l.isTight() {
+		return &stage.Program{}
+	}
+	p := stage.NewApart()
+	if l.pids > 0 {
+		p.EnterPIDs(l.pids)
+	}
+	return p
+}
 
 // killTimeout is how long the kernel may take until processes that were killed have ended and left their cgroup. That takes
 // a minute only where a process is stuck in the kernel, as on a dead disk. Such a process is not waited for any longer.
