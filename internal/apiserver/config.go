@@ -16,6 +16,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/apiserver/pkg/server/filters"
+	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/internal/apiserver/openapi"
@@ -38,6 +39,7 @@ func (s *Server) genericConfig(resources []kinds.Resource) (*genericapiserver.Co
 	c.StorageObjectCountTracker = nil
 	c.SkipOpenAPIInstallation = true // serveOpenAPI does it
 	c.RESTOptionsGetter = s.storages
+	c.AddReadyzChecks(healthz.NamedCheck("watch-caches", func(*http.Request) error { return s.config.Store.Ready() }))
 
 	scheme, err := newOpenAPIScheme(resources)
 	if err != nil {

@@ -142,7 +142,7 @@ func TestDiscoveryListsWhatIsServedAndNothingElse(t *testing.T) {
 
 func TestHealthAndMetricsAreServed(t *testing.T) {
 	r := start(t)
-	for _, path := range []string{"/healthz", "/livez", "/readyz", "/metrics", "/version"} {
+	for _, path := range []string{"/healthz", "/livez", "/readyz", "/readyz/watch-caches", "/metrics", "/version"} {
 		raw, err := r.clientset(t).RESTClient().Get().AbsPath(path).DoRaw(t.Context())
 		if err != nil || len(raw) == 0 {
 			t.Errorf("%s: %d bytes, %v", path, len(raw), err)

@@ -80,7 +80,7 @@ func (p *components) open(ctx context.Context, o Options) (err error) {
 func (p *components) isReady() error {
 	select {
 	case <-p.ready:
-		return nil
+		return p.store.Ready()
 	default:
 		return errors.New("starting")
 	}

@@ -17,7 +17,7 @@ const (
 
 // eventClock gives the events of a watch cache their times. The cache keeps the events of the last 75 seconds, however
 // large they are, and what came in a burst stays until other events come. So for the cache time passes faster when there
-// are many bytes. Watches from older versions are served by etcd.
+// are many bytes. Watches from older versions are served from the database: see history.
 type eventClock struct {
 	now, last time.Time
 }

@@ -21,6 +21,8 @@ import (
 //	           └────► informers
 type feed struct {
 	storage.Interface
+	// kind is the plural of the kind, for messages.
+	kind string
 
 	mu sync.Mutex
 	// version is the resource version of the last event.
@@ -31,10 +33,12 @@ type feed struct {
 	// replaced is what only the history of the cache still has, and stop makes the cache list again.
 	replaced replaced
 	stop     func()
+	// following is whether the watch of etcd moves.
+	following following
 }
 
-func newFeed(direct storage.Interface) *feed {
-	return &feed{Interface: direct, open: map[*Subscription]struct{}{}}
+func newFeed(direct storage.Interface, kind string) *feed {
+	return &feed{Interface: direct, kind: kind, open: map[*Subscription]struct{}{}}
 }
 
 // Watch implements storage.Interface for the watch cache.

@@ -15,15 +15,17 @@ import (
 
 const (
 	stepInterval = time.Second
-	// retryInterval follows a failed step. A disk that is full stays so for a while.
-	retryInterval = time.Minute
+	// pausedSteps are left out after a failed one. A disk that is full stays so for a while.
+	pausedSteps = 60
 )
 
-// maintenance does the upkeep that etcd leaves to an operator: compaction and defragmentation, as upkeep decides.
+// maintenance does the upkeep that etcd leaves to an operator: compaction and defragmentation, as upkeep decides. It also sees to
+// it that the watch caches follow.
 type maintenance struct {
 	server *etcdserver.EtcdServer
 	client *clientv3.Client
 	quota  *quota
+	feeds  *feeds
 	log    *zap.Logger
 	// upkeep and reported (that the store is full) belong to the goroutine that calls step.
 	upkeep    upkeep
@@ -33,8 +35,8 @@ type maintenance struct {
 	done      chan struct{}
 }
 
-func newMaintenance(server *etcdserver.EtcdServer, client *clientv3.Client, quota *quota, log *zap.Logger) *maintenance {
-	m := &maintenance{server: server, client: client, quota: quota, log: log, done: make(chan struct{})}
+func newMaintenance(server *etcdserver.EtcdServer, client *clientv3.Client, quota *quota, feeds *feeds, log *zap.Logger) *maintenance {
+	m := &maintenance{server: server, client: client, quota: quota, feeds: feeds, log: log, done: make(chan struct{})}
 	m.upkeep.compacted = max(0, server.KV().FirstRev())
 	m.compacted.Store(m.upkeep.compacted)
 	return m
@@ -58,18 +60,21 @@ func (m *maintenance) run(ctx context.Context) {
 	defer close(m.done)
 	next := time.NewTimer(stepInterval)
 	defer next.Stop()
-	for {
+	for paused := 0; ; next.Reset(stepInterval) {
 		select {
 		case <-ctx.Done():
 			return
 		case <-next.C:
 		}
-		wait := stepInterval
+		m.feeds.step(ctx, m.server.KV().Rev())
+		if paused > 0 {
+			paused--
+			continue
+		}
 		if err := m.step(ctx); err != nil && ctx.Err() == nil {
-			wait = retryInterval
+			paused = pausedSteps
 			m.log.Warn("maintenance of the store failed; it will be retried", zap.Error(err))
 		}
-		next.Reset(wait)
 	}
 }
 

@@ -28,7 +28,7 @@ func (s *busyStore) RequestWatchProgress(context.Context) error {
 // A list of everything that is stored by now would otherwise wait up to 100 ms.
 func TestAFeedRequestsProgressAtOnceWhereItIsBehind(t *testing.T) {
 	s := &busyStore{}
-	f := newFeed(s)
+	f := newFeed(s, "pods")
 	for _, step := range []struct {
 		what          string
 		stored, event uint64

@@ -11,21 +11,25 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// cached is the storage for clients: the watch cache, and etcd for watches from versions that the cache has dropped.
+// cached is the storage for clients: the watch cache, and the history for watches from versions that the cache has dropped.
 type cached struct {
 	*cacher.CacheDelegator
-	direct storage.Interface
+	history *history
 }
 
 // Watch implements storage.Interface. The watch cache closes a watch that is not read for a moment, which happens on a busy
 // machine; kubectl would end then. This watch goes on after the last event that the client has received.
 func (c *cached) Watch(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
+	p := position{
+		known:     isVersion(opts.ResourceVersion) && !ptr.Deref(opts.SendInitialEvents, false),
+		bookmarks: opts.Predicate.AllowWatchBookmarks,
+	}
+	opts.Predicate.AllowWatchBookmarks = true
 	source, err := c.open(ctx, key, opts)
 	if err != nil {
 		return nil, err
 	}
 	return newRelay(func(r *relay) {
-		p := position{known: isVersion(opts.ResourceVersion) && !ptr.Deref(opts.SendInitialEvents, false)}
 		for p.forward(r, source) && ctx.Err() == nil {
 			opts.ResourceVersion, opts.ResourceVersionMatch, opts.SendInitialEvents = p.version, "", nil
 			if source, err = c.open(ctx, key, opts); err != nil {
@@ -38,16 +42,14 @@ func (c *cached) Watch(ctx context.Context, key string, opts storage.ListOptions
 // isVersion reports whether a watch with this version starts with later events. Others start with all objects.
 func isVersion(version string) bool { return version != "" && version != "0" }
 
-// opened is a watch of the cache or of etcd.
+// opened is a watch of the cache or of the history.
 type opened struct {
 	watch.Interface
 	// first has the event that was already read, if any.
 	first []watch.Event
-	// enough is the version up to which etcd is watched; 0 for a watch of the cache.
-	enough uint64
 }
 
-// open watches the cache or, if that has dropped the version, etcd until it has caught up with the cache.
+// open watches the cache or, if that has dropped the version, the history until now.
 func (c *cached) open(ctx context.Context, key string, opts storage.ListOptions) (*opened, error) {
 	w, err := c.CacheDelegator.Watch(ctx, key, opts)
 	if err != nil {
@@ -55,14 +57,11 @@ func (c *cached) open(ctx context.Context, key string, opts storage.ListOptions)
 	}
 	first := eventsAtOnce(w)
 	if len(first) == 0 || !isExpired(first[0]) {
-		return &opened{Interface: w, first: first}, nil
+		return &opened{w, first}, nil
 	}
-	current, err := c.direct.GetCurrentResourceVersion(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w, err = uncached{c.direct}.Watch(ctx, key, opts)
-	return &opened{Interface: w, enough: current}, err
+	w.Stop()
+	w, err = c.history.watch(ctx, key, opts)
+	return &opened{w, nil}, err
 }
 
 // eventsAtOnce returns the first event of a watch if it is there at once, as is the error that the version is too old.
@@ -86,21 +85,24 @@ type position struct {
 	// known is false while the client receives all objects, which come in no order and end with a bookmark.
 	known   bool
 	version string
+	// bookmarks is whether the client wants bookmarks. They tell its position even if it does not.
+	bookmarks bool
 }
 
-// forward passes events on until the source ends or has no more to say than the cache. It reports whether there may be more
-// events after the position.
+// forward passes events on until the source ends. It reports whether there may be more events after the position.
 func (p *position) forward(r *relay, source *opened) bool {
 	received, failed := false, false
 	pass := func(e watch.Event) (watch.Event, bool) {
-		version := versionOf(e)
 		received, failed = true, e.Type == watch.Error
 		p.known = p.known || e.Type == watch.Bookmark
-		p.version = strconv.FormatUint(version, 10)
-		return e, failed || source.enough > 0 && version >= source.enough
+		p.version = strconv.FormatUint(versionOf(e), 10)
+		if e.Type == watch.Bookmark && !p.bookmarks {
+			return watch.Event{}, false
+		}
+		return e, failed
 	}
 	for _, e := range source.first {
-		if e, last := pass(e); !r.send(e) || last {
+		if e, last := pass(e); e.Type != "" && !r.send(e) || last {
 			source.Stop()
 			return false
 		}

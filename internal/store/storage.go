@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,18 +55,18 @@ type Storage struct {
 // Storage returns the storage of one kind. The caller must close it before the Store.
 func (s *Store) Storage(k Kind) (*Storage, error) {
 	setFeatures()
-	direct, err := s.storage(k, k.Config.Codec)
+	direct, err := s.storage(k, k.Config.Codec, s.client)
 	if err != nil {
 		return nil, err
 	}
 	if k.Uncached {
-		return &Storage{Cached: uncached{direct}, Direct: direct, Close: func() {}, client: s.client, resource: k.Config.GroupResource}, nil
+		return &Storage{Cached: direct, Direct: direct, Close: func() {}, client: s.client, resource: k.Config.GroupResource}, nil
 	}
-	shared, err := s.storage(k, newSharingCodec(k.Config.Codec))
+	shared, err := s.storage(k, newSharingCodec(k.Config.Codec), s.clientOfCache())
 	if err != nil {
 		return nil, err
 	}
-	feed := newFeed(shared)
+	feed := newFeed(shared, k.Config.GroupResource.Resource)
 	c, err := cacher.NewCacherFromConfig(cacher.Config{
 		Storage:             feed,
 		Versioner:           shared.Versioner(),
@@ -84,17 +85,31 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 		return nil, err
 	}
 	delegator := cacher.NewCacheDelegator(c, direct)
+	s.feeds.add(feed)
 	closeAll := sync.OnceFunc(func() {
+		s.feeds.remove(feed)
 		delegator.Stop()
 		stop(c)
 	})
-	return &Storage{Cached: &cached{delegator, direct}, Direct: shared, Close: closeAll, feed: feed, client: s.client, resource: k.Config.GroupResource}, nil
+	return &Storage{Cached: &cached{delegator, s.history(k)}, Direct: shared, Close: closeAll, feed: feed, client: s.client, resource: k.Config.GroupResource}, nil
+}
+
+// clientOfCache returns a client for a watch cache, which alone can ask how far its watch is.
+func (s *Store) clientOfCache() *kubernetes.Client {
+	c := clientv3.NewCtxClient(s.client.Ctx())
+	c.KV, c.Lease = s.client.KV, s.client.Lease
+	c.Watcher = newWatcher(s.etcd.Server.KV(), s.readers, true)
+	return &kubernetes.Client{Client: c, Kubernetes: s.client.Kubernetes}
+}
+
+func (s *Store) history(k Kind) *history {
+	return &history{readers: s.readers, kv: s.etcd.Server.KV(), backend: s.etcd.Server.Backend(), codec: k.Config.Codec, new: k.New}
 }
 
 // storage returns the storage of one kind without a cache. It has nothing to close.
-func (s *Store) storage(k Kind, codec runtime.Codec) (storage.Interface, error) {
+func (s *Store) storage(k Kind, codec runtime.Codec, client *kubernetes.Client) (storage.Interface, error) {
 	versioner := storage.APIObjectVersioner{}
-	return etcd3.New(s.client, s.maintenance, codec, k.New, k.NewList, keyPrefix, k.Prefix,
+	return etcd3.New(client, s.maintenance, codec, k.New, k.NewList, keyPrefix, k.Prefix,
 		k.Config.GroupResource, identity.NewEncryptCheckTransformer(), etcd3.NewDefaultLeaseManagerConfig(),
 		etcd3.NewDefaultDecoder(codec, versioner), versioner)
 }

@@ -36,7 +36,8 @@ type Store struct {
 	log         *etcdLog
 	etcd        *embed.Etcd
 	client      *kubernetes.Client
-	watches     *watches
+	readers     *readers
+	feeds       *feeds
 	maintenance *maintenance
 
 	closeOnce sync.Once
@@ -103,12 +104,12 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	s.log, s.etcd = log, etcd
 
 	s.client = &kubernetes.Client{Client: v3client.New(etcd.Server)}
-	s.watches = newWatches(etcd.Server)
-	s.client.Watcher = s.watches.watcher(s.client.Client)
+	s.readers, s.feeds = newReaders(), &feeds{}
+	s.client.Watcher = newWatcher(etcd.Server.KV(), s.readers, false)
 	s.client.KV = etcd3.NewETCDLatencyTracker(s.client.KV)
 	quota := &quota{kubernetes.Client{Client: s.client.Client}, s.quota, func() int64 { return etcd.Server.Backend().SizeInUse() }}
 	s.client.Kubernetes = quota
-	s.maintenance = newMaintenance(etcd.Server, s.client.Client, quota, log.Logger)
+	s.maintenance = newMaintenance(etcd.Server, s.client.Client, quota, s.feeds, log.Logger)
 	s.maintenance.start()
 	return nil
 }
@@ -116,6 +117,9 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 // Failed delivers the error that ended the open store, such as a full disk. After it nothing can be written, but all
 // acknowledged writes are stored.
 func (s *Store) Failed() <-chan error { return s.log.failed }
+
+// Ready returns nil, or why lists and watches do not show what is stored.
+func (s *Store) Ready() error { return s.feeds.stalled() }
 
 // Client returns a client of etcd, for tests and for benchmarks that count revisions.
 func (s *Store) Client() *clientv3.Client { return s.client.Client }
@@ -125,7 +129,7 @@ func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.maintenance.stop()
 		_ = s.client.Close()
-		s.watches.wait()
+		s.readers.close()
 		s.etcd.Close()
 		_ = s.log.Close()
 		s.lock.release()

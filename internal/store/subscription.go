@@ -105,9 +105,14 @@ func versionOf(e watch.Event) uint64 {
 	if err != nil {
 		return 0
 	}
-	version, err := storage.APIObjectVersioner{}.ParseResourceVersion(m.GetResourceVersion())
+	return parsedVersion(m.GetResourceVersion())
+}
+
+// parsedVersion returns the revision that a resource version stands for, or 0 if it is none.
+func parsedVersion(version string) uint64 {
+	revision, err := storage.APIObjectVersioner{}.ParseResourceVersion(version)
 	if err != nil {
 		return 0
 	}
-	return version
+	return revision
 }
