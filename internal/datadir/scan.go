@@ -45,7 +45,7 @@ var secrets = []string{
 }
 
 // files are Stint's files beside the folders and the kubeconfig.
-var files = []string{"lock", "node-name", "process-runtime"}
+var files = []string{"lock", "server.lock", "node-name", "process-runtime"}
 
 // scan returns the entries of all directories and links in path, and of Stint's files in the data directory.
 func scan(path string) ([]entry, error) {

@@ -32,8 +32,15 @@ func (e *LockedError) Error() string {
 // lock is an advisory kernel lock on a file. The kernel releases it when the process ends, even if it is killed.
 type lock struct{ file *os.File }
 
-func takeLock(dir string) (*lock, error) {
-	f, err := datadir.Open(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE)
+const (
+	// lockName is locked by the process that has the store open.
+	lockName = "lock"
+	// serverLockName is locked by stint server, also while it waits for the store.
+	serverLockName = "server.lock"
+)
+
+func takeLock(dir, name string) (*lock, error) {
+	f, err := datadir.Open(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, unusable(dir, err)
 	}
@@ -49,6 +56,26 @@ func takeLock(dir string) (*lock, error) {
 		return nil, unusable(dir, err)
 	}
 	return &lock{file: f}, nil
+}
+
+// LockForServer tells other processes that the data directory has a server, until the returned function is called or the process
+// ends. The error is a LockedError if there is one already.
+func LockForServer(dir string) (release func(), err error) {
+	l, err := takeLock(dir, serverLockName)
+	if err != nil {
+		return nil, err
+	}
+	return l.release, nil
+}
+
+// HasServer reports whether a server uses the data directory, or waits for it. A run that serves the directory itself makes way.
+func HasServer(dir string) bool {
+	f, err := datadir.Open(filepath.Join(dir, serverLockName), os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
 func readPID(f *os.File) int {

@@ -6,6 +6,7 @@
 //
 //	data directory
 //	├── lock    locked by the process that has the store open; contains its process ID
+//	├── server.lock   the same of stint server, which is there before it has the store
 //	└── etcd/   etcd's own files
 //	    ├── etcd.log   warnings of the last run
 //	    ├── first-start   exists until the store has been ready once
@@ -59,7 +60,7 @@ func Open(ctx context.Context, dir string, options ...Option) (*Store, error) {
 	if err := os.MkdirAll(etcdDir, 0o700); err != nil {
 		return nil, unusable(dir, err)
 	}
-	lock, err := takeLock(dir)
+	lock, err := takeLock(dir, lockName)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,9 @@ type connection struct {
 	clients atomic.Pointer[clients]
 	// moved is set if the server is not the one that the run began with.
 	moved bool
+	// onServer is set once the server is a stint server. From then on the run waits for one where there is none, as the Jobs are to
+	// run with that server's settings.
+	onServer bool
 	warn  *warnings
 	// stored reads the logs of a server on this machine from its files; nil for other servers.
 	stored *podlogs.Store
@@ -59,6 +62,7 @@ func (c *connection) use(t *target.Target) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	c.target = t
+	c.onServer = c.onServer || t.Server
 	c.clients.Store(to)
 	return nil
 }

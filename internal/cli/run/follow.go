@@ -13,6 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/target"
 	jobcore "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/store"
 )
 
 // errServerEnded means that the embedded server has stopped. Closing the target returns the server's own error.
@@ -29,9 +30,7 @@ type follower struct {
 	*connection
 	out        output.Output
 	interrupts <-chan os.Signal
-	// connect finds another server if this one has stopped. mayStart is set if connect starts one if it finds none.
-	connect  func(context.Context) (*target.Target, error)
-	mayStart bool
+	opts       Options
 
 	jobs    *tracker
 	pods    *podReader
@@ -48,9 +47,7 @@ func newFollower(o Options, c *connection, out output.Output, joined bool) *foll
 	jobs := newTracker()
 	pods := &podReader{connection: c, out: out, jobs: jobs, show: o.Logs}
 	return &follower{
-		connection: c, out: out, interrupts: o.Interrupts, jobs: jobs, pods: pods,
-		connect:  func(ctx context.Context) (*target.Target, error) { return connect(ctx, o) },
-		mayStart: o.Start != nil,
+		connection: c, out: out, interrupts: o.Interrupts, opts: o, jobs: jobs, pods: pods,
 		watcher:  &watcher{connection: c, note: out.Note, jobs: jobs, pods: pods, gone: make(chan *target.Target, 1)},
 		pulls:    &pulls{connection: c, out: out, jobs: jobs, byImage: map[string]*pull{}},
 		retries:  &retries{connection: c, jobs: jobs},
@@ -70,18 +67,23 @@ func (f *follower) track(job *batchv1.Job, how output.How, order int) {
 	f.jobs.add(t)
 }
 
-// follow returns when every Job has finished or, after Ctrl-C, when the Jobs are deleted. If the server stops, it continues with
-// another one.
+// follow returns when every Job has finished or, after Ctrl-C, when the Jobs are deleted. If the server stops, or makes way for
+// another one, it continues with that.
 func (f *follower) follow(ctx context.Context, stopNow bool) error {
 	if stopNow {
 		f.stopper.press(ctx)
 	}
 	for {
 		err := f.followHere(ctx)
-		if !errors.Is(err, errGone) {
+		switch {
+		case errors.Is(err, errGone):
+			err = f.reconnect(ctx)
+		case errors.Is(err, errMakeWay):
+			err = f.makeWay(ctx)
+		default:
 			return err
 		}
-		if err := f.reconnect(ctx); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -113,6 +115,9 @@ func (f *follower) followHere(ctx context.Context) error {
 			f.retries.ask(watching)
 			if f.stopper.stuck(time.Now()) {
 				return errors.Join(ErrInterrupted, f.stopper.remaining(ctx))
+			}
+			if f.target.Kind == target.Embedded && store.HasServer(f.opts.Target.DataDir) {
+				return errMakeWay
 			}
 		case <-f.interrupts:
 			f.stopper.press(ctx)

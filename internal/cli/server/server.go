@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/targetflags"
 	"github.com/stint-dev/stint/internal/cli/version"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/datadir"
 	"github.com/stint-dev/stint/internal/server"
 	"github.com/stint-dev/stint/internal/store"
 )
@@ -175,10 +177,8 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 	command.LogLibraries(verbosity)
 	ctx, cancel := command.UntilInterrupted(ctx)
 	defer cancel()
-	waiting, stopWaiting := context.WithTimeout(ctx, o.StartTimeout)
-	defer stopWaiting()
-	s, err := startWhenUnlocked(waiting, func() bool { return target.Answers(waiting, o.DataDir) },
-		func() (*server.Server, error) { return server.Start(ctx, o) })
+	s, unlock, err := start(ctx, o)
+	defer unlock()
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -196,26 +196,44 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 	return s.Wait()
 }
 
-// shutdownTimeout is how long to wait for a running server to release the data directory, as it may be stopping. After that the
-// start fails with an error that names its process.
+// start starts a server when no other process uses its data directory. Other servers are asked to end by their users, commands that
+// read the directory end by themselves, and runs that serve it make way.
+func start(ctx context.Context, o server.Options) (s *server.Server, unlock func(), err error) {
+	waiting, stop := context.WithTimeout(ctx, o.StartTimeout)
+	defer stop()
+	if _, err := datadir.Make(o.DataDir); err != nil {
+		return nil, func() {}, err
+	}
+	unlock, err = whenUnlocked(waiting, shutdownTimeout, func() (func(), error) { return store.LockForServer(o.DataDir) })
+	if err != nil {
+		return nil, func() {}, err
+	}
+	s, err = whenUnlocked(waiting, o.StartTimeout, func() (*server.Server, error) { return server.Start(ctx, o) })
+	return s, unlock, err
+}
+
+// shutdownTimeout is how long to wait for another server, as it may be stopping. After that the start fails with an error that names
+// its process.
 const shutdownTimeout = 3 * time.Second
 
-// startWhenUnlocked starts a server as soon as no other process holds the lock of its data directory. It waits for commands that
-// read the directory, such as stint get without a server, as they end by themselves; for a server it waits shutdownTimeout.
-func startWhenUnlocked(ctx context.Context, answers func() bool, start func() (*server.Server, error)) (*server.Server, error) {
-	begun := time.Now()
+// whenUnlocked calls take until it finds that no other process holds the lock, or until the limit.
+func whenUnlocked[T any](ctx context.Context, limit time.Duration, take func() (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	notice := time.Now().Add(shutdownTimeout)
 	for {
-		s, err := start()
+		taken, err := take()
 		var locked *store.LockedError
 		if !errors.As(err, &locked) {
-			return s, err
+			return taken, err
 		}
-		if time.Since(begun) > shutdownTimeout && answers() {
-			return nil, err
+		if limit > shutdownTimeout && time.Now().After(notice) {
+			notice = notice.Add(limit)
+			slog.Warn(fmt.Sprintf("waiting up to %s for the data directory: %v", limit, err))
 		}
 		select {
 		case <-ctx.Done():
-			return nil, err
+			return taken, err
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -22,28 +21,24 @@ func TestWhetherOtherMachinesReachAServer(t *testing.T) {
 	}
 }
 
-func TestAServerWaitsForAReadingCommandToEnd(t *testing.T) {
+func TestAServerWaitsForALock(t *testing.T) {
 	const limit = time.Minute
 	tests := map[string]struct {
-		held           time.Duration
-		answers, start bool
-		took           time.Duration
+		held  time.Duration
+		start bool
+		took  time.Duration
 	}{
-		"nothing holds the data directory":              {0, false, true, 0},
-		"a look is over":                                {time.Second, false, true, time.Second},
-		"a look is slow":                                {limit - time.Second, false, true, limit - time.Second},
-		"a server that answers is told to end":          {time.Second, true, true, time.Second},
-		"a server that answers does not end":            {time.Hour, true, false, shutdownTimeout},
-		"what does not answer does not end within time": {time.Hour, false, false, limit},
+		"nothing holds it":                {0, true, 0},
+		"it is held for a moment":         {time.Second, true, time.Second},
+		"it is held nearly until the end": {limit - time.Second, true, limit - time.Second},
+		"it is held for too long":         {time.Hour, false, limit},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				ctx, cancel := context.WithTimeout(t.Context(), limit)
-				defer cancel()
 				var want server.Server
-				got, err := startWhenUnlocked(ctx, func() bool { return tt.answers }, func() (*server.Server, error) {
+				got, err := whenUnlocked(t.Context(), limit, func() (*server.Server, error) {
 					if time.Since(begun) < tt.held {
 						return nil, &store.LockedError{Dir: "d", PID: 1}
 					}

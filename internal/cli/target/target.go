@@ -71,6 +71,8 @@ type Start func(ctx context.Context) (Server, error)
 type Target struct {
 	Kind   Kind
 	Config *rest.Config
+	// Server is whether a Local target is stint server, which another one will follow, and not a command that serves while it runs.
+	Server bool
 	// Context is the name of the context of a Cluster.
 	Context string
 	// Namespace is the default namespace of objects.
@@ -113,7 +115,7 @@ func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 		config, err := ask(limited, o.DataDir, timeout)
 		if err == nil {
 			warn(warnings)
-			return &Target{Kind: Local, Config: config, Namespace: orDefault(o.Namespace), Caller: o.Caller()}, nil
+			return &Target{Kind: Local, Config: config, Server: store.HasServer(o.DataDir), Namespace: orDefault(o.Namespace), Caller: o.Caller()}, nil
 		}
 		if isSlow(err) {
 			timeout *= 2
@@ -137,15 +139,17 @@ func warn(warnings []string) {
 	}
 }
 
-// startUnlessHeld starts a server in this process, and reports whether another process holds the lock of the data directory. Only
-// the lock says whether another server runs, never its response time. unanswered is the error of asking the other server.
+// startUnlessHeld starts a server in this process, and reports whether another process holds the lock of the data directory, or is
+// a stint server that is about to. Only the locks say whether another server runs, never its response time. unanswered is the error
+// of asking the other server.
 func startUnlessHeld(ctx context.Context, o Options, start Start, unanswered error) (t *Target, held bool, err error) {
-	if start != nil {
+	coming := store.HasServer(o.DataDir)
+	if start != nil && !coming {
 		t, err = embedded(ctx, o, start)
 		var locked *store.LockedError
 		return t, errors.As(err, &locked), err
 	}
-	if errors.Is(unanswered, errNotReady) || isSlow(unanswered) {
+	if coming || errors.Is(unanswered, errNotReady) || isSlow(unanswered) {
 		return nil, true, fmt.Errorf("%w on %s that is ready: %w", ErrNoServer, o.DataDir, unanswered)
 	}
 	return nil, false, fmt.Errorf("%w on %s: start one with %s, or run Jobs with %s", ErrNoServer, o.DataDir,
@@ -190,12 +194,6 @@ const firstAnswerTimeout = 3 * time.Second
 
 // errNotReady means that a server is starting or stopping.
 var errNotReady = errors.New("it answers that it is not ready")
-
-// Answers reports whether a server on the data directory is ready. A command that reads the directory does not answer.
-func Answers(ctx context.Context, dataDir string) bool {
-	_, err := ask(ctx, dataDir, firstAnswerTimeout)
-	return err == nil
-}
 
 // ask returns the configuration for the server on the data directory if that is ready.
 func ask(ctx context.Context, dataDir string, timeout time.Duration) (*rest.Config, error) {

@@ -300,18 +300,6 @@ func TestConnectSaysWhatItHasWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAnswers(t *testing.T) {
-	ready := serve(t, func(http.ResponseWriter, *http.Request) {})
-	await.Until(t, "one that is ready answers", func() bool { return Answers(await.Context(t), ready) })
-	starting := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
-	if Answers(await.Context(t), starting) {
-		t.Error("one that is starting")
-	}
-	if Answers(await.Context(t), t.TempDir()) {
-		t.Error("one where there is none")
-	}
-}
-
 func TestAStartIsGivenUpWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	starts := func(life context.Context) (Server, error) {
