@@ -3,6 +3,8 @@ package filesystem
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -24,9 +26,17 @@ func SpaceOf(path string) (Space, error) {
 		}
 	}
 	return Space{
-		Bytes: int64(stat.Blocks) * stat.Bsize, BytesAvailable: int64(stat.Bavail) * stat.Bsize,
+		Bytes: bytesOf(stat.Blocks, stat.Bsize), BytesAvailable: bytesOf(stat.Bavail, stat.Bsize),
 		Inodes: int64(stat.Files), InodesFree: int64(stat.Ffree),
 	}, nil
+}
+
+// bytesOf returns how many bytes so many blocks have. Some network file systems say that they have more than a number can hold.
+func bytesOf(blocks uint64, size int64) int64 {
+	if high, low := bits.Mul64(blocks, uint64(size)); high == 0 && low <= math.MaxInt64 {
+		return int64(low)
+	}
+	return math.MaxInt64
 }
 
 // Share returns a percentage of total, of which at most most counts, as a few percent of a large disk are much.
@@ -36,8 +46,13 @@ func Share(total, most int64, percent int) int64 {
 
 // Text formats a number of bytes with few digits.
 func Text(bytes int64) string {
-	const gib, mib = 1 << 30, 1 << 20
-	if bytes >= gib {
+	const mib, gib, tib, pib = 1 << 20, 1 << 30, 1 << 40, 1 << 50
+	switch {
+	case bytes >= pib:
+		return fmt.Sprintf("%.1f PiB", float64(bytes)/pib)
+	case bytes >= tib:
+		return fmt.Sprintf("%.1f TiB", float64(bytes)/tib)
+	case bytes >= gib:
 		return fmt.Sprintf("%.1f GiB", float64(bytes)/gib)
 	}
 	return fmt.Sprintf("%d MiB", bytes/mib)

@@ -49,6 +49,9 @@ type service interface {
 
 func (p *components) open(ctx context.Context, o Options) (err error) {
 	p.ready = make(chan struct{})
+	if o.Node && !o.ReadOnly {
+		removeLeftImages(ctx, o.ImageDir)
+	}
 	if p.store, err = store.Open(ctx, o.DataDir, store.Quota(o.StoreQuota)); err != nil {
 		return err
 	}
@@ -196,6 +199,14 @@ func openImages(dir string) (images *imagestore.Store, why string) {
 		return nil, err.Error()
 	}
 	return images, ""
+}
+
+// removeLeftImages makes room for the store of a server if an interrupted pull has filled the disk: images often are on the same one.
+// If that fails, the store says what is full.
+func removeLeftImages(ctx context.Context, dir string) {
+	if images, _ := openImages(dir); images != nil {
+		_ = images.MakeRoom(ctx)
+	}
 }
 
 // run runs all parts until ctx ends or one of them fails. The API server stops last, as the others write until they stop.

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/server"
+	"github.com/stint-dev/stint/test/smalldisk"
 )
 
 func TestAServerWhoseDiskFillsUpStopsAndSaysWhy(t *testing.T) {
@@ -56,4 +57,20 @@ func fill(t *testing.T, path string) {
 	for chunk := make([]byte, 1<<20); err == nil; {
 		_, err = f.Write(chunk)
 	}
+}
+
+func TestAServerStartsThoughAnInterruptedPullHasFilledTheDisk(t *testing.T) {
+	smalldisk.Run(t, 80, func(disk string) {
+		images := filepath.Join(disk, "images")
+		if err := os.MkdirAll(filepath.Join(images, "work"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		part := filepath.Join(images, "work", "sha256-left.part")
+		fill(t, part)
+		_, stop := start(t, server.Options{DataDir: filepath.Join(disk, "data"), ImageDir: images, Node: true})
+		if _, err := os.Stat(part); !os.IsNotExist(err) {
+			t.Errorf("the part is still there: %v", err)
+		}
+		stop()
+	})
 }

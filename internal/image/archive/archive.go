@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/internal/filesystem"
 	"github.com/stint-dev/stint/internal/image/registry"
 )
 
@@ -149,6 +150,7 @@ func readLayoutArchive(file, work string, do func(Image) error) error {
 	if err := os.MkdirAll(filepath.Join(dir, "blobs", "sha256"), 0o700); err != nil {
 		return err
 	}
+	guard := filesystem.NewGuard(work)
 	err = each(file, func(h *tar.Header, content io.Reader) error {
 		at := path.Clean(h.Name)
 		if h.Typeflag != tar.TypeReg || !layoutFile.MatchString(at) {
@@ -158,7 +160,7 @@ func readLayoutArchive(file, work string, do func(Image) error) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(f, content)
+		_, err = io.Copy(filesystem.Writer{To: f, Take: guard.Take}, content)
 		return errors.Join(err, f.Close())
 	})
 	if err != nil {

@@ -39,6 +39,9 @@ func (m *merging) put(from *os.File, name string, to *os.File, as, p string) err
 	if linked, err := m.linkToCopy(s, to, as); linked || err != nil {
 		return err
 	}
+	if err := m.take(s.Size); err != nil {
+		return err
+	}
 	if err := copyFile(from, name, s, to, as); err != nil {
 		return fmt.Errorf("copy it, as it cannot be linked: %w", err)
 	}

@@ -16,11 +16,21 @@ import (
 // Merge builds the tree of an image in dst, an empty directory, from its layers, the lowest first. Its files are hard links
 // into the layers, or copies if they cannot be linked: some file systems allow few links to a file, and some users may not
 // link to files of others.
-func Merge(dst *os.File, layers []*os.File) error { return merge(dst, layers, linkat) }
+func Merge(dst *os.File, layers []*os.File) error { return MergeWithin(dst, layers, unbounded) }
+
+// MergeWithin is Merge with a function like Options.Take.
+func MergeWithin(dst *os.File, layers []*os.File, take func(bytes int64) error) error {
+	m := &merging{linkat: linkat, take: take}
+	return m.all(dst, layers)
+}
 
 // merge is Merge with another way to link, for tests.
 func merge(dst *os.File, layers []*os.File, linkat linking) error {
-	m := &merging{linkat: linkat}
+	m := &merging{linkat: linkat, take: unbounded}
+	return m.all(dst, layers)
+}
+
+func (m *merging) all(dst *os.File, layers []*os.File) error {
 	m.root = &root{dir: dst, put: m.put}
 	defer m.root.close()
 	if err := takeGroup(dst); err != nil {
@@ -40,6 +50,7 @@ type linking func(from *os.File, name string, to *os.File, as string) error
 type merging struct {
 	root   *root
 	linkat linking
+	take   func(bytes int64) error
 	copies copies
 }
 
@@ -131,7 +142,10 @@ func (m *merging) directory(src, dst *os.File, p string, isNew bool) error {
 }
 
 func (m *merging) entry(src, dst *os.File, e os.DirEntry, p string) error {
-	var err error
+	err := m.take(entrySize)
+	if err != nil {
+		return err
+	}
 	if e.IsDir() {
 		err = m.subdirectory(src, dst, e.Name(), p)
 	} else {

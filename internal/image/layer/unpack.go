@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/filesystem"
 )
 
 // Options say how a layer is unpacked.
@@ -22,7 +24,15 @@ type Options struct {
 	// MaxBytes and MaxEntries bound the content of a layer; zero means DefaultMaxBytes and DefaultMaxEntries.
 	MaxBytes   int64
 	MaxEntries int
+	// Take is called before something that takes so many bytes is written. Its error ends the work. It may be nil.
+	Take func(bytes int64) error
 }
+
+// entrySize is about how many bytes an entry takes besides its content.
+const entrySize = 4 << 10
+
+// unbounded is a Take that allows everything.
+func unbounded(int64) error { return nil }
 
 // Default bounds of a layer, far beyond real ones.
 const (
@@ -57,6 +67,9 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 	if o.MaxEntries == 0 {
 		o.MaxEntries = DefaultMaxEntries
 	}
+	if o.Take == nil {
+		o.Take = unbounded
+	}
 	if err := unix.Mkdirat(int(dir.Fd()), treeName, 0o755); err != nil {
 		return err
 	}
@@ -73,9 +86,12 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 		implied: map[string]bool{".": true}, leftOut: map[string]bool{}, dirs: map[string]attributes{},
 	}
 	u.root = &root{
-		dir:     tree,
-		implied: func(p string) { u.implied[p] = true },
-		put:     func(from *os.File, name string, to *os.File, as, _ string) error { return linkat(from, name, to, as) },
+		dir: tree,
+		implied: func(p string) {
+			u.implied[p] = true
+			u.untaken += entrySize
+		},
+		put: func(from *os.File, name string, to *os.File, as, _ string) error { return linkat(from, name, to, as) },
 	}
 	defer u.root.close()
 	if err := u.all(tar.NewReader(r)); err != nil {
@@ -110,6 +126,8 @@ type unpacking struct {
 	dirs    map[string]attributes
 	entries int
 	bytes   int64
+	// untaken is what the directories that the last entries imply take.
+	untaken int64
 	buffer  []byte
 }
 
@@ -139,6 +157,9 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 	case h.Typeflag == tar.TypeXGlobalHeader:
 		return nil
 	}
+	if err := u.take(entrySize); err != nil {
+		return err
+	}
 	p, err := clean(h.Name)
 	if err != nil {
 		return err
@@ -165,6 +186,12 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 		return u.leaveOut(p)
 	}
 	return fmt.Errorf("its type %q is not allowed in a layer", h.Typeflag)
+}
+
+func (u *unpacking) take(bytes int64) error {
+	bytes += u.untaken
+	u.untaken = 0
+	return u.options.Take(bytes)
 }
 
 func (u *unpacking) whiteout(dir, name string) error {
@@ -226,7 +253,7 @@ func (u *unpacking) file(p string, a attributes, content io.Reader) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.CopyBuffer(onlyWriter{f}, content, u.buffer)
+		_, err = io.CopyBuffer(filesystem.Writer{To: f, Take: u.take}, content, u.buffer)
 		return errors.Join(err, f.Close())
 	}, a, false)
 }
@@ -250,9 +277,6 @@ func (u *unpacking) leaveOut(p string) error {
 	u.changes.Removed = append(u.changes.Removed, entryName(p))
 	return u.root.removeExisting(dir, name)
 }
-
-// onlyWriter hides the ReadFrom method of a file, with which io.CopyBuffer would not use the buffer.
-type onlyWriter struct{ io.Writer }
 
 // impliedTime marks directories that a layer has no entry for, only entries below, and placeholders for links to lower
 // layers. No entry can have this time, and all file systems can store it.

@@ -190,11 +190,7 @@ func TestALayerOfAnotherDigestIsNotKeptThoughItsContentIsRight(t *testing.T) {
 	if _, err := pull.Image(t.Context(), client(), s, parse(t, host+"/a:1"), nil); !errors.Is(err, registry.ErrMismatch) {
 		t.Errorf("error: %v", err)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "[lw]*", "*"))
-	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], ".part") {
-		t.Fatalf("left are %v, %v", left, err)
-	}
-	if info, err := os.Stat(left[0]); err != nil || info.Size() != 0 {
-		t.Errorf("%v, %v", info, err)
+	if left, err := filepath.Glob(filepath.Join(dir, "[lw]*", "*")); err != nil || len(left) != 0 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/filesystem"
 )
 
 // maxLayers bounds how many layers an image may have.
@@ -26,8 +28,16 @@ const maxLayers = 500
 const maxParallelLayers = 3
 
 // Add adds an image to the store under a full name. Layers that the store has are not read again. Add calls progress, which
-// may be nil, while it reads layers.
+// may be nil, while it reads layers. If the image takes more space than there is, nothing is left of it.
 func (s *Store) Add(ctx context.Context, name string, from Source, progress func(Progress)) (Image, error) {
+	image, err := s.add(ctx, name, from, progress)
+	if filesystem.IsFull(err) {
+		return Image{}, s.makeRoom(ctx, err)
+	}
+	return image, err
+}
+
+func (s *Store) add(ctx context.Context, name string, from Source, progress func(Progress)) (Image, error) {
 	unlock, err := s.lock(workLockName, unix.LOCK_SH)
 	if err != nil {
 		return Image{}, err
@@ -71,7 +81,7 @@ func describe(name string, from Source) (Image, error) {
 	}
 	image := Image{Name: name, ID: hashOf(string(from.Config)), Digest: from.Digest, Layers: layers, AddedAt: time.Now()}
 	for _, l := range from.Layers {
-		image.Size += l.Size
+		image.Size = sum(image.Size, l.Size)
 	}
 	return image, nil
 }
@@ -87,6 +97,11 @@ func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, prog
 		}
 	}
 	counter := newSizeCounter(missing, progress)
+	arrived, err := s.expect(counter, missing)
+	if err != nil {
+		return held, err
+	}
+	defer arrived()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	room := make(chan struct{}, maxParallelLayers)
@@ -101,6 +116,7 @@ func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, prog
 				cancel(fmt.Errorf("layer %s: %w", id, err))
 				return
 			}
+			counter.of(id)(l.Size) // Another pull may have read it.
 			made <- dir
 		})
 	}
@@ -137,7 +153,7 @@ func (s *Store) addOpened(ctx context.Context, id v1.Hash, files string, l Layer
 	}
 	defer layer.Close()
 	read := &reader{from: layer, ctx: ctx, report: report}
-	err = unpack(ctx, id, files, read)
+	err = s.unpack(ctx, id, files, read)
 	if err != nil && read.failure != nil {
 		return read.failure // To the child, the layer only ended too early.
 	}
@@ -145,8 +161,8 @@ func (s *Store) addOpened(ctx context.Context, id v1.Hash, files string, l Layer
 }
 
 // unpack runs a child that unpacks the layer in in.
-func unpack(ctx context.Context, id v1.Hash, files string, in io.Reader) error {
-	return runChild(ctx, childTask{Unpack: files, Digest: id.String()}, in, nil)
+func (s *Store) unpack(ctx context.Context, id v1.Hash, files string, in io.Reader) error {
+	return runChild(ctx, childTask{Store: s.dir, Unpack: files, Digest: id.String()}, in, nil)
 }
 
 // addTree returns the directory of the image's tree, which stays until it is closed. While it is merged, its layers stay, too.
@@ -160,7 +176,7 @@ func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress
 	if err != nil {
 		return nil, err
 	}
-	task := childTask{}
+	task := childTask{Store: s.dir}
 	for _, l := range image.Layers {
 		task.Layers = append(task.Layers, s.layer(l))
 	}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/internal/filesystem"
 	"github.com/stint-dev/stint/internal/image/layer"
 	"github.com/stint-dev/stint/internal/userns"
 )
@@ -39,7 +40,7 @@ type childTask struct {
 	Layers []string `json:"layers,omitempty"`
 	// Owners reports whether files can be given to other users.
 	Owners bool `json:"owners,omitempty"`
-	// Store is the directory of a store, for the following.
+	// Store is the directory of the store.
 	Store string `json:"store,omitempty"`
 	// Discard is an entry of its work directory to remove.
 	Discard string `json:"discard,omitempty"`
@@ -62,12 +63,26 @@ func ChildMain(args []string) (handled bool, exitCode int) {
 	if err == nil {
 		err = task.run()
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return true, 0
+	case filesystem.IsFull(err):
 		fmt.Fprintln(os.Stderr, err)
-		return true, 1
+		return true, exitFull
 	}
-	return true, 0
+	fmt.Fprintln(os.Stderr, err)
+	return true, 1
 }
+
+// exitFull is the exit code of a child for which there was not enough space.
+const exitFull = 28
+
+// fullError is the error of such a child.
+type fullError struct{ text string }
+
+func (e *fullError) Error() string { return e.text }
+
+func (e *fullError) Unwrap() error { return unix.ENOSPC }
 
 func (t childTask) run() error {
 	// If the parent is killed, the result is of no use.
@@ -116,7 +131,7 @@ func (t childTask) unpack(compressed io.Reader) error {
 	sum := sha256.New()
 	// Decompressing, hashing and writing go on at the same time.
 	summed := readAhead(io.TeeReader(readAhead(plain), sum))
-	if err := layer.Unpack(summed, dir, layer.Options{Owners: t.Owners}); err != nil {
+	if err := layer.Unpack(summed, dir, layer.Options{Owners: t.Owners, Take: filesystem.NewGuard(t.Store).Take}); err != nil {
 		return err
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {
@@ -144,7 +159,7 @@ func (t childTask) merge() error {
 		defer l.Close()
 		layers = append(layers, l)
 	}
-	if err := layer.Merge(dst, layers); err != nil {
+	if err := layer.MergeWithin(dst, layers, filesystem.NewGuard(t.Store).Take); err != nil {
 		return err
 	}
 	if err := writeSize(t.Merge, sizeOfTree); err != nil {
@@ -169,6 +184,13 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 	cmd.Env = []string{}
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
+	if incoming, ok := in.(*incomingReader); ok {
+		stop, err := incoming.feed(cmd)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	// PR_SET_PDEATHSIG ends the child when the thread that started it ends, so this thread must stay.
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
@@ -177,11 +199,13 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError
+	first, _, _ := strings.Cut(stderr.String(), "\n")
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &exit) && stderr.Len() > 0:
-		first, _, _ := strings.Cut(stderr.String(), "\n")
+	case errors.As(err, &exit) && exit.ExitCode() == exitFull:
+		return &fullError{first}
+	case errors.As(err, &exit) && first != "":
 		return errors.New(first)
 	}
 	return err

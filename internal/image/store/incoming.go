@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -69,7 +70,37 @@ type incomingReader struct {
 	from       *incomingLayer
 	generation int
 	read       int64
+	// stopped ends the reader. It is guarded by from.mu.
+	stopped bool
 }
+
+// feed has cmd read from r. cmd.Wait does not wait for what the registry has not sent yet. After it, the caller calls stop.
+func (r *incomingReader) feed(cmd *exec.Cmd) (stop func(), err error) {
+	cmd.Stdin = nil
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	var feeding sync.WaitGroup
+	feeding.Go(func() {
+		_, _ = r.WriteTo(pipe) // If it fails, the child does, too, or outcome says why.
+		pipe.Close()
+	})
+	return func() {
+		r.stop()
+		feeding.Wait()
+	}, nil
+}
+
+func (r *incomingReader) stop() {
+	r.from.mu.Lock()
+	defer r.from.mu.Unlock()
+	r.stopped = true
+	r.from.changed.Broadcast()
+}
+
+// errStopped ends a reader that is not needed any more.
+var errStopped = errors.New("nobody reads the layer")
 
 // Read implements io.Reader.
 func (r *incomingReader) Read(p []byte) (int, error) {
@@ -108,6 +139,8 @@ func (r *incomingReader) await(want int64) (int64, error) {
 	defer a.mu.Unlock()
 	for {
 		switch {
+		case r.stopped:
+			return 0, errStopped
 		case a.generation != r.generation:
 			return 0, errRestarted
 		case a.ended && a.failure != nil:

@@ -20,21 +20,27 @@ type sizeCounter struct {
 func newSizeCounter(missing map[v1.Hash]Layer, report func(Progress)) *sizeCounter {
 	t := &sizeCounter{layers: map[v1.Hash]int64{}, report: report}
 	for _, l := range missing {
-		t.sum.Total += l.Size
+		t.sum.Total = sum(t.sum.Total, l.Size)
 	}
 	return t
+}
+
+// done returns how many bytes of a layer have been read.
+func (t *sizeCounter) done(layer v1.Hash) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.layers[layer]
 }
 
 // of returns a function that takes in how many bytes of one layer have been read.
 func (t *sizeCounter) of(layer v1.Hash) func(done int64) {
 	return func(done int64) {
-		if t.report == nil {
-			return
-		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.sum.Done += done - t.layers[layer]
 		t.layers[layer] = done
-		t.report(t.sum)
+		if t.report != nil {
+			t.report(t.sum)
+		}
 	}
 }

@@ -60,12 +60,12 @@ func (s *Store) prune(dirs []string) (p Pruned, err error) {
 	return p, err
 }
 
-// sweep removes what interrupted programs have left in the work directory. If another program is using the directory, it is
-// left to the next sweep.
+// sweep removes what interrupted programs have left in the work directory. If another program is using the directory, only parts of
+// layers are removed, and the rest is left to the next sweep.
 func (s *Store) sweep() error {
 	unlock, err := s.lock(workLockName, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return nil
+		return s.removeParts()
 	}
 	if err != nil {
 		return err

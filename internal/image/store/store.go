@@ -36,7 +36,10 @@ const singleOwnerSuffix = "-of-one-owner"
 const filesName = "files"
 
 // Store is a directory of images.
-type Store struct{ dir string }
+type Store struct {
+	dir      string
+	expected expectedLayers
+}
 
 // kept returns the name of the directory of layers or trees that this user uses.
 func kept(kind string) string {
