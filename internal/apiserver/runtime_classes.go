@@ -58,7 +58,7 @@ func (c *runtimeClasses) handler(name string) (string, bool) {
 // admit is the store's BeginCreate hook, which is called for every new pod.
 func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
 	pod := obj.(*corev1.Pod)
-	c.options.ChooseRuntime(&pod.Spec)
+	c.options.ChooseRuntime(pod)
 	class, err := c.classOf(ctx, pod)
 	if err == nil {
 		err = podregistry.ApplyRuntimeClass(pod, class)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
+	jobcore "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -114,6 +115,29 @@ func TestTheRuntimeClassOfTheServerIsWrittenIntoPods(t *testing.T) {
 	made := must[*corev1.Pod](t)(s.Server.Client().Pods().Create(t.Context(), pod("p")))
 	if ptr.Deref(made.Spec.RuntimeClassName, "") != runtime.ClassOCI || runtime.HandlerOf(made) != runtime.ClassOCI {
 		t.Errorf("made: %v, %+v", made.Annotations, made.Spec)
+	}
+}
+
+// A Job that one server has begun is run to its end in the same way by another one with another class.
+func TestPodsOfAJobKeepTheRuntimeClassOfItsServer(t *testing.T) {
+	s := apiservertest.Start(t, func(c *apiserver.Config) {
+		c.Registry.Node = func() runtime.Info { return runtime.Info{CanRunImages: true, CanMount: true} }
+		c.Registry.RuntimeClass = runtime.ClassOCI
+	})
+	jobs := s.Clientset().BatchV1().Jobs("default")
+	if made := must[*batchv1.Job](t)(jobs.Create(t.Context(), job("a"), metav1.CreateOptions{})); made.Annotations[jobcore.RuntimeClass] != runtime.ClassOCI {
+		t.Errorf("a new Job: %v", made.Annotations)
+	}
+	chosen := job("b")
+	chosen.Spec.Template.Spec.RuntimeClassName = ptr.To(runtime.ClassProcess)
+	if made := must[*batchv1.Job](t)(jobs.Create(t.Context(), chosen, metav1.CreateOptions{})); made.Annotations[jobcore.RuntimeClass] != "" {
+		t.Errorf("a Job with a class of its own: %v", made.Annotations)
+	}
+	begun := pod("p")
+	begun.Annotations = map[string]string{jobcore.RuntimeClass: runtime.ClassProcess}
+	made := must[*corev1.Pod](t)(s.Server.Client().Pods().Create(t.Context(), begun))
+	if ptr.Deref(made.Spec.RuntimeClassName, "") != runtime.ClassProcess {
+		t.Errorf("a pod of a Job from a server with another class: %+v", made.Spec)
 	}
 }
 

@@ -28,7 +28,11 @@ const (
 	DependsOn = "stint.dev/depends-on"
 )
 
-// Annotations returns the keys of these annotations.
+// RuntimeClass is the annotation of a Job, and of its pods, with the RuntimeClass of pods whose template names none. stint server sets
+// it when the Job is created, so that another server runs the rest of the Job in the same way. A cluster does not know it.
+const RuntimeClass = "stint.dev/runtime-class"
+
+// Annotations returns the keys of the annotations with settings.
 func Annotations() []string {
 	return []string{BackoffSeconds, MaxBackoffSeconds, FailedPodsLimit,
 		PendingTimeoutSeconds, PendingTimeoutIncludesQueueing, DependsOn}

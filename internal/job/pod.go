@@ -59,6 +59,9 @@ func podFromTemplate(job *batchv1.Job) *corev1.Pod {
 	}
 	maps.Copy(p.Labels, t.Labels)
 	maps.Copy(p.Annotations, t.Annotations)
+	if class, ok := job.Annotations[RuntimeClass]; ok {
+		p.Annotations[RuntimeClass] = class
+	}
 	AddFinalizer(p)
 	return p
 }

@@ -35,7 +35,7 @@ type connection struct {
 	// onServer is set once the server is a stint server. From then on the run waits for one where there is none, as the Jobs are to
 	// run with that server's settings.
 	onServer bool
-	warn  *warnings
+	warn     *warnings
 	// stored reads the logs of a server on this machine from its files; nil for other servers.
 	stored *podlogs.Store
 	// lateDataTimeout limits the wait for responses, and for the last logs, pods and events of a Job.

@@ -48,9 +48,9 @@ func newFollower(o Options, c *connection, out output.Output, joined bool) *foll
 	pods := &podReader{connection: c, out: out, jobs: jobs, show: o.Logs}
 	return &follower{
 		connection: c, out: out, interrupts: o.Interrupts, opts: o, jobs: jobs, pods: pods,
-		watcher:  &watcher{connection: c, note: out.Note, jobs: jobs, pods: pods, gone: make(chan *target.Target, 1)},
-		pulls:    &pulls{connection: c, out: out, jobs: jobs, byImage: map[string]*pull{}},
-		retries:  &retries{connection: c, jobs: jobs},
+		watcher: &watcher{connection: c, note: out.Note, jobs: jobs, pods: pods, gone: make(chan *target.Target, 1)},
+		pulls:   &pulls{connection: c, out: out, jobs: jobs, byImage: map[string]*pull{}},
+		retries: &retries{connection: c, jobs: jobs},
 		ends: &concluder{connection: c, out: out, jobs: jobs, pods: pods, completeDeleted: o.CompleteDeleted, joined: joined,
 			slots: make(chan struct{}, concludedAtOnce)},
 		stopper: &stopper{connection: c, note: out.Note, jobs: jobs, joined: joined, deletionTimeout: deletionTimeout},

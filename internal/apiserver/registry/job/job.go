@@ -17,6 +17,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // succeededField is the field label for status.succeeded in field selectors. Kubernetes has this name for it.
@@ -36,6 +37,7 @@ func Resource(o pod.Options) kinds.Resource {
 		Default: func(obj runtime.Object) { SetDefaults(obj.(*batchv1.Job)) },
 		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
 			addWarnings(ctx, prepareForCreate(obj.(*batchv1.Job)))
+			keepRuntimeClass(obj.(*batchv1.Job), o)
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
 			return validateCreate(obj.(*batchv1.Job), o)
@@ -68,6 +70,15 @@ func Resource(o pod.Options) kinds.Resource {
 		Columns:            columns(),
 		Row:                func(obj runtime.Object, now time.Time) []any { return row(obj.(*batchv1.Job), now) },
 	}
+}
+
+// keepRuntimeClass stores the RuntimeClass of this server in a new Job that names none. It is not written into the template, which
+// is to be valid on any cluster.
+func keepRuntimeClass(job *batchv1.Job, o pod.Options) {
+	if o.Node == nil || o.RuntimeClass == "" || job.Spec.Template.Spec.RuntimeClassName != nil || job.Annotations[core.RuntimeClass] != "" {
+		return
+	}
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, core.RuntimeClass, o.RuntimeClass)
 }
 
 // prepareForCreate prepares a new Job for storage. It returns warnings.

@@ -12,14 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// ChooseRuntime sets the RuntimeClass of a new pod without one to the server's. It is stored in the pod, so that a later
-// server with another RuntimeClass does not run the pod in another way.
-func (o Options) ChooseRuntime(s *corev1.PodSpec) {
-	if o.Node != nil && s.RuntimeClassName == nil && o.RuntimeClass != "" {
-		s.RuntimeClassName = ptr.To(o.RuntimeClass)
+// ChooseRuntime sets the RuntimeClass of a new pod without one to that of the server where its Job was created, else to this
+// server's. It is stored in the pod, so that a later server with another RuntimeClass does not run the pod in another way.
+func (o Options) ChooseRuntime(pod *corev1.Pod) {
+	class := cmp.Or(pod.Annotations[job.RuntimeClass], o.RuntimeClass)
+	if o.Node != nil && pod.Spec.RuntimeClassName == nil && class != "" {
+		pod.Spec.RuntimeClassName = &class
 	}
 }
 
