@@ -15,10 +15,10 @@ var (
 	errMakeWay = errors.New("a server is starting")
 )
 
-// makeWay stops the server in this process, so that a stint server takes over the Jobs and their pods, and connects to that.
+// makeWay stops the server in this process, so that a stint server takes over the Jobs and their pods, and connects to that. If that
+// fails to start, this run goes on by itself.
 func (f *follower) makeWay(ctx context.Context) error {
 	f.out.Note("a stint server is starting on the data directory: it goes on with the jobs, and this command follows them")
-	f.onServer = true
 	if err := f.target.Close(); err != nil {
 		return err
 	}
