@@ -47,14 +47,21 @@ func (s *Store) expect(c *sizeCounter, missing map[v1.Hash]Layer) (arrived func(
 	}, nil
 }
 
+// expectedLayer is a layer as a manifest describes it. Another manifest may say something else about the same layer.
+type expectedLayer struct {
+	id, digest v1.Hash
+	size       int64
+}
+
 // left returns how many bytes are still to come of each layer. Of a layer that several images wait for, one reads it.
-func (e *expectedLayers) left(s *Store) map[v1.Hash]int64 {
-	left := map[v1.Hash]int64{}
+func (e *expectedLayers) left(s *Store) map[expectedLayer]int64 {
+	left := map[expectedLayer]int64{}
 	for c, layers := range e.adding {
 		for id, l := range layers {
 			now := max(l.Size-max(c.done(id), s.sizeOfPart(l)), 0)
-			if other, ok := left[id]; !ok || now < other {
-				left[id] = now
+			key := expectedLayer{id, l.Digest, l.Size}
+			if other, ok := left[key]; !ok || now < other {
+				left[key] = now
 			}
 		}
 	}
@@ -70,7 +77,7 @@ func (s *Store) sizeOfPart(l Layer) int64 {
 	return info.Size()
 }
 
-func total(left map[v1.Hash]int64) (all int64) {
+func total(left map[expectedLayer]int64) (all int64) {
 	for _, bytes := range left {
 		all = sum(all, bytes)
 	}

@@ -94,6 +94,10 @@ func TestImagesThatArePulledAtTheSameTimeMustFitTogether(t *testing.T) {
 		if _, err := s.Add(t.Context(), "b:1", announcing(t, "b", 35, fails), nil); !filesystem.IsFull(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("an image that does not fit: Add() = %v", err)
 		}
+		hostile := announcing(t, "slow", 1<<20, fails)
+		if _, err := s.Add(t.Context(), "hostile:1", hostile, nil); !filesystem.IsFull(err) {
+			t.Errorf("an image that states another size of the layer that is being fetched: Add() = %v", err)
+		}
 		close(goOn)
 		if err := await.Value(t, "the first pull ends", ended); !errors.Is(err, broken) {
 			t.Errorf("the first image: Add() = %v", err)
