@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -158,22 +159,29 @@ func TestALayerThatIsShorterThanAnnouncedIsRefused(t *testing.T) {
 	}
 }
 
-// bomb is the beginning of a compressed layer with an endless file of zeros.
+// bomb is the beginning of a compressed layer with an endless file: many zeros, and then bytes that do not get smaller, so that the
+// zeros are unpacked though more is awaited.
 func bomb(t *testing.T) []byte {
 	t.Helper()
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
 	archive := tar.NewWriter(zip)
-	if err := archive.WriteHeader(&tar.Header{Name: "zeros", Mode: 0o644, Size: 1 << 35}); err != nil {
-		t.Fatal(err)
+	random := make([]byte, 512<<10)
+	for i := range random {
+		random[i] = byte(rand.Uint32())
 	}
-	for chunk := make([]byte, 1<<20); packed.Len() < 512<<10; {
-		if _, err := archive.Write(chunk); err != nil {
+	for _, err := range []error{
+		archive.WriteHeader(&tar.Header{Name: "zeros", Mode: 0o644, Size: 1 << 35}),
+		second(archive.Write(make([]byte, 80<<20))), second(archive.Write(random)),
+	} {
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return packed.Bytes()
 }
+
+func second(_ int, err error) error { return err }
 
 // The pull must not go on until the registry has sent all, as that may take for ever.
 func TestALayerThatIsLargerUnpackedThanTheDiskIsGivenUpAtOnce(t *testing.T) {
