@@ -15,7 +15,7 @@ import (
 // overlay is an overlay file system of the tree of an image and an upper directory. One container after another uses it.
 type overlay struct {
 	tree string
-	// name is the name of its directory in overlays.dir, and of its mount point in overlays.stage.
+	// name is the name of its directory, beside those of the other overlays, and of its mount point in overlays.stage.
 	name string
 	path string
 	// lock is the tree with a shared flock, which keeps every process from removing it.
@@ -36,29 +36,38 @@ func (all *overlays) newOverlay(tree, name string) (_ *overlay, err error) {
 	if o.lock, err = lockTree(tree); err != nil {
 		return o, err
 	}
-	dir := filepath.Join(all.dir, name)
-	work := filepath.Join(dir, "work")
-	for _, path := range []string{dir, filepath.Join(dir, "upper"), work, o.path} {
-		if err = os.Mkdir(path, 0o700); err != nil {
-			return o, err
-		}
+	if err = os.Mkdir(o.path, 0o700); err != nil {
+		return o, err
 	}
-	if o.upper, err = openDir(filepath.Join(dir, "upper")); err != nil {
+	if o.upper, err = all.makeDir(name, "upper"); err != nil {
 		return o, err
 	}
 	if err = sameOwner(o.lock, o.upper); err != nil {
 		return o, err
 	}
-	workDir, err := openDir(work)
+	work, err := all.makeDir(name, "work")
 	if err != nil {
 		return o, err
 	}
-	defer workDir.Close()
-	if err = all.mount(o, workDir); err != nil {
+	defer work.Close()
+	if err = all.mount(o, work); err != nil {
 		return o, err
 	}
 	o.fresh, err = stateOf(o.upper)
 	return o, err
+}
+
+// makeDir makes and opens a directory of the overlay of that name.
+func (all *overlays) makeDir(overlay, name string) (*os.File, error) {
+	dir := filepath.Join(all.name, overlay)
+	if err := all.parent.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, name)
+	if err := all.parent.Mkdir(path, 0o700); err != nil {
+		return nil, err
+	}
+	return all.parent.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY, 0)
 }
 
 // mount passes directories as descriptors, because a path may contain the separator of mount options.

@@ -23,8 +23,11 @@ const (
 
 // overlays are mounted in a mount namespace of their own. Containers get clones of them.
 type overlays struct {
-	dir, stage string
-	namespace  *os.File
+	// parent has the directory of that name for what containers write. It is open, because another process may have moved it, and
+	// put another directory in its place.
+	parent      *os.Root
+	name, stage string
+	namespace   *os.File
 	// userxattr is set in a user namespace, which may not use the trusted attributes of overlays.
 	userxattr bool
 
@@ -48,36 +51,49 @@ func openOverlays(dir, stage string) (*overlays, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	all := &overlays{dir: dir, stage: stage, userxattr: !userns.Initial(), dropped: make(chan *overlay, maxIdle), gone: make(chan struct{})}
-	if err := all.sweep(); err != nil {
+	if err := sweep(dir); err != nil {
 		return nil, fmt.Errorf("remove what former containers have written: %w", err)
 	}
-	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-		return nil, fmt.Errorf("unshare the mount namespace: %w", err)
+	all := &overlays{
+		name: filepath.Base(dir), stage: stage, userxattr: !userns.Initial(),
+		dropped: make(chan *overlay, maxIdle), gone: make(chan struct{}),
 	}
-	if err := unix.Mount("stint", stage, "tmpfs", 0, "mode=0700"); err != nil {
-		return nil, fmt.Errorf("mount a tmpfs: %w", err)
-	}
-	var err error
-	if all.namespace, err = os.Open("/proc/thread-self/ns/mnt"); err != nil {
+	if err := all.enter(filepath.Dir(dir)); err != nil {
+		all.closeFiles()
 		return nil, err
 	}
 	if err := all.try(); err != nil {
-		all.namespace.Close()
+		all.closeFiles()
 		return nil, fmt.Errorf("%s cannot hold the files that containers write: %w", dir, err)
 	}
 	go all.dropEach()
 	return all, nil
 }
 
-// try mounts an overlay, because not every file system can have an upper directory.
-func (all *overlays) try() error {
-	lower := filepath.Join(all.dir, "probe")
-	if err := os.Mkdir(lower, 0o700); err != nil {
+// enter moves the thread into a new mount namespace. Parent is opened there, because the kernel mounts no overlay of a directory
+// that was opened in another one.
+func (all *overlays) enter(parent string) (err error) {
+	if err = unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("unshare the mount namespace: %w", err)
+	}
+	if all.parent, err = os.OpenRoot(parent); err != nil {
 		return err
 	}
-	defer os.Remove(lower)
-	o, err := all.newOverlay(lower, "0")
+	if err = unix.Mount("stint", all.stage, "tmpfs", 0, "mode=0700"); err != nil {
+		return fmt.Errorf("mount a tmpfs: %w", err)
+	}
+	all.namespace, err = os.Open("/proc/thread-self/ns/mnt")
+	return err
+}
+
+// try mounts an overlay, because not every file system can have an upper directory.
+func (all *overlays) try() error {
+	probe := filepath.Join(all.name, "probe")
+	if err := all.parent.Mkdir(probe, 0o700); err != nil {
+		return err
+	}
+	defer func() { _ = all.parent.Remove(probe) }()
+	o, err := all.newOverlay(filepath.Join(all.parent.Name(), probe), "0")
 	if err != nil {
 		return err
 	}
@@ -165,15 +181,15 @@ func (all *overlays) drop(o *overlay) {
 			f.Close()
 		}
 	}
-	if dir, err := beneath.Open(all.dir); err == nil {
-		_ = dir.Remove(o.name)
+	if dir, err := all.parent.Open(all.name); err == nil {
+		_ = beneath.At(dir).Remove(o.name)
 		dir.Close()
 	}
 }
 
-// sweep removes what a former host process has left.
-func (all *overlays) sweep() error {
-	dir, err := beneath.Open(all.dir)
+// sweep removes what a former host process has left in the directory.
+func sweep(path string) error {
+	dir, err := beneath.Open(path)
 	if err != nil {
 		return err
 	}
@@ -193,6 +209,15 @@ func (all *overlays) close() {
 	all.mu.Unlock()
 	close(all.dropped)
 	<-all.gone
-	all.namespace.Close()
-	os.Remove(all.dir)
+	_ = all.parent.Remove(all.name)
+	all.closeFiles()
+}
+
+func (all *overlays) closeFiles() {
+	if all.parent != nil {
+		all.parent.Close()
+	}
+	if all.namespace != nil {
+		all.namespace.Close()
+	}
 }
