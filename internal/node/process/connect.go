@@ -32,9 +32,15 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 		if errors.As(err, &refused) && refused.stays {
 			return nil, err
 		}
+		if errors.Is(err, errOtherDirectory) {
+			if err := rundir.Leave(l.config.Dir, dir); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		failed := l.advance(limited, dir)
 		switch {
-		case errors.Is(failed, errNoIsolationLevel):
+		case errors.Is(failed, errNoIsolationLevel), errors.Is(failed, errOrphanUsed):
 			return nil, failed
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -49,6 +55,13 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 	}
 }
 
+// errOtherDirectory means that the host has the containers of another data directory. That was moved away or deleted, and this
+// one is a copy of it.
+var errOtherDirectory = errors.New("the host process is that of another data directory")
+
+// errEnds means that a host has agreed to end.
+var errEnds = errors.New("the host process ends, to be replaced by one of this version")
+
 // refusedError means that a host runs which does not serve this control plane.
 type refusedError struct {
 	reason string
@@ -61,7 +74,7 @@ func (e *refusedError) Error() string { return e.reason }
 // connect opens a link through the socket in runDir. If the host was started from another program than preferred, and has
 // no containers, it is asked to end so that it can be replaced. An empty preferred is any program.
 func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, error) {
-	conn, welcome, err := greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
+	conn, welcome, err := greetOwn(ctx, runDir, dataDir)
 	if err == nil && welcome.Refused == "" && welcome.Live == 0 && preferred != "" && welcome.Program != preferred {
 		conn.Close()
 		conn, welcome, err = replace(ctx, runDir, dataDir)
@@ -91,7 +104,7 @@ func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, err
 		return nil, err
 	}
 	conn.Close()
-	return nil, errors.New("the host process ends, to be replaced by one of this version")
+	return nil, errEnds
 }
 
 // maxReplaceTries is how often an idle host is asked to end. It may not have noticed yet that this control plane has closed
@@ -108,13 +121,27 @@ func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wi
 			return nil, w, err
 		case w.Refused != "":
 			conn.Close()
-			return nil, w, errors.New("the host process ends, to be replaced by one of this version")
+			return nil, w, errEnds
 		case w.Live > 0:
 			return conn, w, nil
 		}
 		conn.Close()
 	}
 	return greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
+}
+
+// greetOwn greets the host unless it has another data directory than this control plane, whatever their paths.
+func greetOwn(ctx context.Context, runDir, dataDir string) (*wire.Conn, wire.Welcome, error) {
+	id, err := rundir.ID(dataDir)
+	if err != nil {
+		return nil, wire.Welcome{}, err
+	}
+	conn, welcome, err := greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
+	if err == nil && welcome.DataDir != "" && welcome.DataDir != id {
+		conn.Close()
+		return nil, welcome, errOtherDirectory
+	}
+	return conn, welcome, err
 }
 
 // withDefaults fills in fields that a host of an older version does not send.

@@ -75,6 +75,10 @@ func (l *launcher) preferredProgram() string {
 // advance starts a host, or checks the one that was started last.
 func (l *launcher) advance(ctx context.Context, runDir string) error {
 	if l.pid == 0 {
+		if err := endOrphans(ctx, l.config.Dir, runDir); err != nil {
+			l.wait(ctx)
+			return err
+		}
 		err := l.launch(runDir)
 		if isLack(err) {
 			l.wait(ctx)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stint-dev/stint/internal/node/process/crilog"
+	"github.com/stint-dev/stint/internal/node/process/rundir"
 	"github.com/stint-dev/stint/internal/node/process/sandbox"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -59,6 +60,7 @@ func (c Config) sandboxName() string { return filepath.Base(c.RunDir) }
 // Host runs containers.
 type Host struct {
 	config  Config
+	owner   *rundir.Owner
 	sandbox *sandbox.Sandbox
 	journal *journal
 
@@ -74,7 +76,7 @@ type Host struct {
 }
 
 // open makes a Host from the journal that a former host has left in the run directory.
-func open(config Config) (*Host, error) {
+func open(config Config, owner *rundir.Owner) (*Host, error) {
 	boot, err := bootID()
 	if err != nil {
 		return nil, err
@@ -89,6 +91,7 @@ func open(config Config) (*Host, error) {
 	}
 	h := &Host{
 		config:   config,
+		owner:    owner,
 		entries:  map[runtime.ID]*entry{},
 		sessions: map[*session]bool{},
 		done:     make(chan struct{}),

@@ -122,7 +122,12 @@ func run(config Config) error {
 	if err := rundir.Mark(config.RunDir, config.Dir); err != nil {
 		return err
 	}
-	h, err := open(config)
+	owner, err := rundir.OpenOwner(config.Dir, config.RunDir)
+	if err != nil {
+		return err
+	}
+	defer owner.Close()
+	h, err := open(config, owner)
 	if err != nil {
 		return err
 	}
@@ -146,8 +151,7 @@ func run(config Config) error {
 	<-h.done
 	listener.Close()
 	h.sandbox.Close()
-	_, err = os.Stat(config.Dir)
-	if h.journal.close() || os.IsNotExist(err) {
+	if h.journal.close() || owner.HasLeft() {
 		// No control plane will ask for anything again.
 		return rundir.Remove(config.RunDir, SocketName, journalName, newJournalName, LogName, lockName)
 	}

@@ -5,12 +5,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stint-dev/stint/internal/node/process/rundir"
 	"github.com/stint-dev/stint/internal/node/process/sandbox"
 	"github.com/stint-dev/stint/internal/node/process/wire"
 )
 
 func TestAnIdleHostEnds(t *testing.T) {
 	config := Config{StartTimeout: time.Hour, IdleExit: time.Second}
+	owner, err := rundir.OpenOwner(t.TempDir(), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
 	for name, tc := range map[string]struct {
 		live    int
 		greeted bool
@@ -23,7 +29,7 @@ func TestAnIdleHostEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				h := &Host{config: config, sandbox: &sandbox.Sandbox{}, live: tc.live, sessions: map[*session]bool{}, done: make(chan struct{})}
+				h := &Host{config: config, owner: owner, sandbox: &sandbox.Sandbox{}, live: tc.live, sessions: map[*session]bool{}, done: make(chan struct{})}
 				h.mu.Lock()
 				h.updateIdleTimer()
 				h.mu.Unlock()

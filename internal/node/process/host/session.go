@@ -65,9 +65,11 @@ func (h *Host) serveConn(conn *wire.Conn) {
 
 // admit decides whether the control plane can be served, and counts it if so.
 func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome) {
+	orphaned := h.owner.HasLeft() // Not under the lock: a disk may be slow.
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.sandbox.Info(), Program: wire.Program(wire.Self)}
+	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.sandbox.Info(), Program: wire.Program(wire.Self),
+		DataDir: h.owner.ID(), Orphaned: orphaned}
 	switch {
 	case h.closing:
 		w.Refused = "it is ending"

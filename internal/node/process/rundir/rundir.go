@@ -8,6 +8,9 @@
 // A data directory may come from anywhere, so its files are not trusted. The file holds a name, not a path, and the name is
 // looked for only where Stint makes run directories. The directory is used only if it belongs to this user, no other user
 // may write to it, and it names the data directory in turn. No other user can create it first, as its name is random.
+//
+// A path may lead to another data directory later, so a host has its own open, as an Owner. A directory that was moved keeps its
+// run directory and host. One that was deleted leaves an orphaned host, which the next control plane at its path ends.
 package rundir
 
 import (
@@ -62,6 +65,38 @@ func FindOrMake(dataDir string) (string, error) {
 	return dir, p.write(filepath.Base(dir))
 }
 
+// Leave makes dataDir have no run directory any more, if it has dir. The next FindOrMake makes another one.
+func Leave(dataDir, dir string) error {
+	p, err := openPointer(dataDir, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if name, err := p.read(); err != nil || name != filepath.Base(dir) {
+		return nil // It has left it already.
+	}
+	return p.Truncate(0)
+}
+
+// Others returns the run directories, other than own, of data directories that were at the path dataDir. Those were deleted
+// or moved since.
+func Others(dataDir, own string) []string {
+	var others []string
+	for _, place := range places(os.Geteuid()) {
+		entries, _ := os.ReadDir(place) // A place that cannot be read has none.
+		for _, e := range entries {
+			dir := filepath.Join(place, e.Name())
+			if dir == own || !runDirName.MatchString(e.Name()) {
+				continue
+			}
+			if owner, err := readMark(dir); err == nil && owner == dataDir {
+				others = append(others, dir)
+			}
+		}
+	}
+	return others
+}
+
 // find looks for the run directory that the pointer names.
 func (p *pointer) find() (string, error) {
 	name, err := p.read()
@@ -96,28 +131,34 @@ func Check(dir, dataDir string, uid int) error {
 	if !slices.Contains(places(uid), filepath.Dir(dir)) || !runDirName.MatchString(filepath.Base(dir)) {
 		return refuse("%s is not where Stint makes run directories", dir)
 	}
-	var stat unix.Stat_t
-	if err := unix.Lstat(dir, &stat); err != nil {
-		return &os.PathError{Op: "lstat", Path: dir, Err: err}
-	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFDIR || int(stat.Uid) != os.Geteuid() || stat.Mode&0o022 != 0 {
-		return refuse("%s is not a directory that only user %d can write to", dir, os.Geteuid())
-	}
-	owner, err := readSmall(filepath.Join(dir, markName))
-	if errors.Is(err, datadir.ErrNotAFile) {
-		return refuse("the mark in %s: %v", dir, err)
-	}
+	owner, err := readMark(dir)
 	if err != nil {
 		return err
-	}
-	if !filepath.IsAbs(owner) {
-		return refuse("%s does not say which data directory it belongs to", dir)
 	}
 	// A data directory that was moved keeps its run directory; a copy of it does not share that of the original.
 	if owner != dataDir && pointsTo(owner, filepath.Base(dir)) {
 		return refuse("%s is the run directory of %s", dir, owner)
 	}
 	return nil
+}
+
+// readMark returns the path of the data directory that dir was made for.
+func readMark(dir string) (string, error) {
+	var stat unix.Stat_t
+	if err := unix.Lstat(dir, &stat); err != nil {
+		return "", &os.PathError{Op: "lstat", Path: dir, Err: err}
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR || int(stat.Uid) != os.Geteuid() || stat.Mode&0o022 != 0 {
+		return "", refuse("%s is not a directory that only user %d can write to", dir, os.Geteuid())
+	}
+	owner, err := readSmall(filepath.Join(dir, markName))
+	if errors.Is(err, datadir.ErrNotAFile) {
+		return "", refuse("the mark in %s: %v", dir, err)
+	}
+	if err == nil && !filepath.IsAbs(owner) {
+		return "", refuse("%s does not say which data directory it belongs to", dir)
+	}
+	return owner, err
 }
 
 // makeDir makes a run directory, in memory if possible, because its files change with every container.

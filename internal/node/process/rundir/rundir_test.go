@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -243,5 +244,63 @@ func TestNoOtherIsMadeWhileTheRunDirectoryCannotBeLookedAt(t *testing.T) {
 	}
 	if found, err := rundir.Find(data); err != nil || found != dir {
 		t.Errorf("afterwards %q, %v", found, err)
+	}
+}
+
+func TestADataDirectoryHasLeftItsRunDirectory(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(t *testing.T, data, run string) error
+		want   bool
+	}{
+		"not at first":               {func(*testing.T, string, string) error { return nil }, false},
+		"not when it is moved":       {func(t *testing.T, data, _ string) error { return os.Rename(data, filepath.Join(t.TempDir(), "data")) }, false},
+		"when it is deleted":         {func(_ *testing.T, data, _ string) error { return os.RemoveAll(data) }, true},
+		"when the pointer is gone":   {func(_ *testing.T, data, _ string) error { return os.Remove(filepath.Join(data, rundir.PointerName)) }, true},
+		"when it leaves":             {func(_ *testing.T, data, run string) error { return rundir.Leave(data, run) }, true},
+		"not when it leaves another": {func(_ *testing.T, data, run string) error { return rundir.Leave(data, run+"0") }, false},
+		"when another directory is in its place": {func(_ *testing.T, data, run string) error {
+			return errors.Join(os.RemoveAll(data), os.Mkdir(data, 0o700), os.WriteFile(filepath.Join(data, rundir.PointerName), []byte(filepath.Base(run)), 0o600))
+		}, true},
+		"not when that cannot be found out": {func(_ *testing.T, data, _ string) error {
+			pointer := filepath.Join(data, rundir.PointerName)
+			return errors.Join(os.Remove(pointer), os.Symlink("/dev/zero", pointer))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := filepath.Join(t.TempDir(), "data")
+			if err := os.Mkdir(data, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			run := made(t, data)
+			owner, err := rundir.OpenOwner(data, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer owner.Close()
+			if id, err := rundir.ID(data); err != nil || id != owner.ID() {
+				t.Errorf("it is %s by its path, %v, and %s", id, err, owner.ID())
+			}
+			if err := test.change(t, data, run); err != nil {
+				t.Fatal(err)
+			}
+			if got := owner.HasLeft(); got != test.want {
+				t.Errorf("HasLeft() = %v", got)
+			}
+		})
+	}
+}
+
+func TestOthersAreThoseOfDirectoriesThatWereAtThePath(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	var runs []string
+	for range 2 {
+		if err := errors.Join(os.RemoveAll(data), os.Mkdir(data, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, made(t, data))
+	}
+	made(t, t.TempDir())
+	if others := rundir.Others(data, runs[1]); !slices.Equal(others, runs[:1]) {
+		t.Errorf("others are %q, want %q", others, runs[:1])
 	}
 }

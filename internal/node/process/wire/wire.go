@@ -91,6 +91,10 @@ type Welcome struct {
 	Info runtime.Info
 	// Program identifies the file that the host was started from; hosts of older versions leave it empty.
 	Program string
+	// DataDir is the rundir.ID of the data directory that the host has open; hosts of older versions leave it empty.
+	DataDir string
+	// Orphaned is whether that directory was deleted or emptied, so that no other control plane will ask for its containers.
+	Orphaned bool
 	// Refused is why the host hangs up now; empty if it does not.
 	Refused string
 	// Stays is whether a host that refuses has containers or a control plane, so that it does not end soon.
