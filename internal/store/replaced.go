@@ -18,6 +18,9 @@ type replaced struct {
 }
 
 func (r *replaced) add(e watch.Event) {
+	if e.Type == watch.Bookmark {
+		return // It is not part of the history.
+	}
 	size := 0
 	if e.Type == watch.Modified || e.Type == watch.Deleted {
 		size = encodedSize(e.Object)

@@ -201,8 +201,12 @@ func TestAWatchWithoutACacheGetsNoBookmarksThatItDoesNotWant(t *testing.T) {
 	}
 }
 
+// cacheEvents is how many events a watch cache keeps at least.
+const cacheEvents = 100
+
 func TestAForgetfulWatchCacheKeepsNothingThatWasDeletedAndItsWatchesGoOn(t *testing.T) {
-	maps := configMaps(t, open(t, t.TempDir()))
+	s := open(t, t.TempDir())
+	maps := configMaps(t, s)
 	events, version := maps.Subscribe()
 	informed, err := events.Watch(t.Context(), cmp.Or(version, "0"), func(obj runtime.Object) bool { _, isMap := obj.(*corev1.ConfigMap); return isMap })
 	if err != nil {
@@ -224,6 +228,15 @@ func TestAForgetfulWatchCacheKeepsNothingThatWasDeletedAndItsWatchesGoOn(t *test
 		}
 	}
 	informed.Stop()
+	for range 2 * cacheEvents {
+		// Another kind is written, and the cache of this one is told how far it is.
+		if _, err := s.Client().Put(t.Context(), "/none", ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := maps.Cached.GetList(t.Context(), "/configmaps/", storage.ListOptions{Recursive: true, Predicate: storage.Everything}, &corev1.ConfigMapList{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	maps.Forget()
 	await.Until(t, "the deleted objects are garbage", func() bool {
 		runtimes.GC()

@@ -20,7 +20,7 @@ var remembering = []fault{
 		wrong: "A watch ends when its client does not read it for a moment.",
 		file:  "internal/store/resume.go",
 		old:   "	return p.known && received && !failed && !stopped\n",
-		new:   "	return p.known && received && !failed && !stopped && source.enough > 0\n",
+		new:   "	return p.known && received && !failed && !stopped && len(source.first) > 0\n",
 		tests: "./internal/store -run ^TestTheWatchCacheForgetsAndEtcdServesWhatItForgot$",
 	},
 	{
@@ -52,18 +52,18 @@ var remembering = []fault{
 		tests: "./internal/apiserver -run ^TestWithoutMemoryNewObjectsAreRefusedAndAllElseGoesOn$",
 	},
 	{
-		wrong: "The watch of a cache is told how far it is before it has all events until there, so that clients miss these when they watch again.",
-		file:  "internal/store/watcher.go",
-		old:   "			stream.RequestProgress(id)\n",
-		new:   "			if !send(clientv3.WatchResponse{Header: &etcdserverpb.ResponseHeader{Revision: w.kv.Rev() + 1}}) {\n				return\n			}\n",
-		tests: "./internal/store -run ^TestNoBookmarkComesBeforeAnOlderEvent$",
+		wrong: "What was deleted is forgotten to be in the history of a watch cache that is often told how far it is, so memory is not freed.",
+		file:  "internal/store/replaced.go",
+		old:   "	if e.Type == watch.Bookmark {\n",
+		new:   "	if e.Object == nil {\n",
+		tests: "./internal/store -run ^TestAForgetfulWatchCacheKeepsNothingThatWasDeletedAndItsWatchesGoOn$",
 	},
 	{
 		wrong: "A client gets bookmarks that it has not asked for, and kubectl prints them as empty lines.",
 		file:  "internal/store/resume.go",
 		old:   "		if e.Type == watch.Bookmark && !p.bookmarks {\n",
 		new:   "		if e.Object == nil && !p.bookmarks {\n",
-		tests: "./internal/store -run ^TestAClientThatIsBehindGetsTheEventsOfEtcd$",
+		tests: "./internal/store -run ^TestTheWatchCacheForgetsAndEtcdServesWhatItForgot$",
 	},
 	{
 		wrong: "A client that is behind its watch cache is not told that what it has missed was dropped, and misses it.",
