@@ -128,6 +128,11 @@ func TestPodsOfAJobKeepTheRuntimeClassOfItsServer(t *testing.T) {
 	if made := must[*batchv1.Job](t)(jobs.Create(t.Context(), job("a"), metav1.CreateOptions{})); made.Annotations[jobcore.RuntimeClass] != runtime.ClassOCI {
 		t.Errorf("a new Job: %v", made.Annotations)
 	}
+	exported := job("exported")
+	exported.Annotations = map[string]string{jobcore.RuntimeClass: runtime.ClassProcess}
+	if made := must[*batchv1.Job](t)(jobs.Create(t.Context(), exported, metav1.CreateOptions{})); made.Annotations[jobcore.RuntimeClass] != runtime.ClassOCI {
+		t.Errorf("a Job that was exported from a server with another class: %v", made.Annotations)
+	}
 	chosen := job("b")
 	chosen.Spec.Template.Spec.RuntimeClassName = ptr.To(runtime.ClassProcess)
 	if made := must[*batchv1.Job](t)(jobs.Create(t.Context(), chosen, metav1.CreateOptions{})); made.Annotations[jobcore.RuntimeClass] != "" {

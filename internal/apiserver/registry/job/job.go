@@ -73,9 +73,10 @@ func Resource(o pod.Options) kinds.Resource {
 }
 
 // keepRuntimeClass stores the RuntimeClass of this server in a new Job that names none. It is not written into the template, which
-// is to be valid on any cluster.
+// is to be valid on any cluster. A Job that was exported may have that of another server.
 func keepRuntimeClass(job *batchv1.Job, o pod.Options) {
-	if o.Node == nil || o.RuntimeClass == "" || job.Spec.Template.Spec.RuntimeClassName != nil || job.Annotations[core.RuntimeClass] != "" {
+	delete(job.Annotations, core.RuntimeClass)
+	if o.Node == nil || o.RuntimeClass == "" || job.Spec.Template.Spec.RuntimeClassName != nil {
 		return
 	}
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, core.RuntimeClass, o.RuntimeClass)
