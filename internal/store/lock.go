@@ -68,14 +68,31 @@ func LockForServer(dir string) (release func(), err error) {
 	return l.release, nil
 }
 
+// CheckUnlocked returns a LockedError if another process has the store open.
+func CheckUnlocked(dir string) error {
+	if pid, locked := holder(filepath.Join(dir, lockName)); locked {
+		return &LockedError{Dir: dir, PID: pid}
+	}
+	return nil
+}
+
 // HasServer reports whether a server uses the data directory, or waits for it. A run that serves the directory itself makes way.
 func HasServer(dir string) bool {
-	f, err := datadir.Open(filepath.Join(dir, serverLockName), os.O_RDONLY)
+	_, locked := holder(filepath.Join(dir, serverLockName))
+	return locked
+}
+
+// holder reports whether another process has locked a file, and returns its process ID, 0 if that is not known.
+func holder(path string) (pid int, locked bool) {
+	f, err := datadir.Open(path, os.O_RDONLY)
 	if err != nil {
-		return false
+		return 0, false
 	}
 	defer f.Close()
-	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+	if !errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) {
+		return 0, false
+	}
+	return readPID(f), true
 }
 
 func readPID(f *os.File) int {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +67,17 @@ func (c *connection) use(t *target.Target) error {
 	c.onServer = c.onServer || t.Server
 	c.clients.Store(to)
 	return nil
+}
+
+// disconnect makes requests fail, until use is called, as those to a server that has stopped do: what reads logs tries again.
+func (c *connection) disconnect() error {
+	to, err := newClients(&rest.Config{Host: "stopped.invalid", Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, syscall.ECONNREFUSED
+	}})
+	if err == nil {
+		c.clients.Store(to)
+	}
+	return err
 }
 
 func (c *connection) batch() batchclient.BatchV1Interface { return c.clients.Load().batch }

@@ -116,7 +116,7 @@ func (f *follower) followHere(ctx context.Context) error {
 			if f.stopper.stuck(time.Now()) {
 				return errors.Join(ErrInterrupted, f.stopper.remaining(ctx))
 			}
-			if f.target.Kind == target.Embedded && store.HasServer(f.opts.Target.DataDir) {
+			if f.target.Kind == target.Embedded && !f.stopper.begun() && store.HasServer(f.opts.Target.DataDir) {
 				return errMakeWay
 			}
 		case <-f.interrupts:

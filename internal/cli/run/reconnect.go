@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/store"
 )
 
 var (
@@ -19,6 +20,9 @@ var (
 // fails to start, this run goes on by itself.
 func (f *follower) makeWay(ctx context.Context) error {
 	f.out.Note("a stint server is starting on the data directory: it goes on with the jobs, and this command follows them")
+	if err := f.disconnect(); err != nil {
+		return err
+	}
 	if err := f.target.Close(); err != nil {
 		return err
 	}
@@ -52,7 +56,7 @@ func (f *follower) connectAgain(ctx context.Context) error {
 		case errors.Is(err, ErrInterrupted):
 			f.stopper.leave()
 			return err
-		case f.mayStart() || !errors.Is(err, target.ErrNoServer):
+		case !errors.Is(err, target.ErrNoServer), f.mayStart() && !store.HasServer(o.Target.DataDir):
 			return err
 		}
 		select {

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/internal/cli/output"
@@ -82,6 +83,17 @@ func TestLogsAreReadFromTheNextServerWhereOneHasGone(t *testing.T) {
 		}
 	default:
 		t.Error("no log was shown")
+	}
+}
+
+// Between two servers what reads logs and pods tries again, as it does where a server does not listen.
+func TestADisconnectedRunTriesAgain(t *testing.T) {
+	s := newTestSession(t)
+	if err := s.disconnect(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.core().Pods("default").List(t.Context(), metav1.ListOptions{}); !utilnet.IsConnectionRefused(err) {
+		t.Errorf("a request fails with %v", err)
 	}
 }
 

@@ -179,6 +179,7 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 	defer cancel()
 	s, unlock, err := start(ctx, o)
 	defer unlock()
+	defer context.AfterFunc(ctx, unlock)() // From then on the next server waits for the store.
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -208,7 +209,12 @@ func start(ctx context.Context, o server.Options) (s *server.Server, unlock func
 	if err != nil {
 		return nil, func() {}, err
 	}
-	s, err = whenUnlocked(waiting, o.StartTimeout, func() (*server.Server, error) { return server.Start(ctx, o) })
+	s, err = whenUnlocked(waiting, o.StartTimeout, func() (*server.Server, error) {
+		if err := store.CheckUnlocked(o.DataDir); err != nil {
+			return nil, err
+		}
+		return server.Start(ctx, o)
+	})
 	return s, unlock, err
 }
 
