@@ -100,7 +100,7 @@ func (r *incomingReader) stop() {
 }
 
 // errStopped ends a reader that is not needed any more.
-var errStopped = errors.New("nobody reads the layer")
+var errStopped = errors.New("the layer is no longer read")
 
 // Read implements io.Reader.
 func (r *incomingReader) Read(p []byte) (int, error) {
