@@ -2,6 +2,7 @@
 package smalldisk
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,6 +59,22 @@ func again(t *testing.T) {
 func Fill(t testing.TB, path string, mib int) {
 	t.Helper()
 	if err := os.WriteFile(path, make([]byte, mib<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FillUp writes a file until the disk is full.
+func FillUp(t testing.TB, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for chunk := make([]byte, 1<<20); err == nil; {
+		_, err = f.Write(chunk)
+	}
+	if !errors.Is(err, unix.ENOSPC) {
 		t.Fatal(err)
 	}
 }
