@@ -8,6 +8,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/stint-dev/stint/internal/datadir"
+	"github.com/stint-dev/stint/internal/filesystem"
 )
 
 // writeKubeconfig writes the clients' kubeconfig. It has mode 0600, because its credentials allow everything.
@@ -26,7 +27,11 @@ func writeKubeconfig(path, server string, p *pki) error {
 	if err != nil {
 		return fmt.Errorf("make the kubeconfig: %w", err)
 	}
-	if err := datadir.WriteFile(path, content, 0o600); err != nil {
+	err = datadir.WriteFile(path, content, 0o600)
+	if filesystem.IsFull(err) {
+		err = datadir.Overwrite(path, content)
+	}
+	if err != nil {
 		return fmt.Errorf("write the kubeconfig: %w", err)
 	}
 	return nil

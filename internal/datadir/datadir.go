@@ -101,6 +101,17 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	return Sync(filepath.Dir(path))
 }
 
+// Overwrite writes a small file in its place, which needs no space on a full disk if the file has as many blocks. A crash may leave half
+// of it.
+func Overwrite(path string, content []byte) error {
+	f, err := Open(path, os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(content, 0)
+	return errors.Join(err, f.Truncate(int64(len(content))), f.Sync(), f.Close())
+}
+
 // Sync flushes the directory's entries to the disk.
 func Sync(dir string) error {
 	d, err := os.Open(dir)

@@ -107,11 +107,9 @@ func readPID(f *os.File) int {
 	return pid
 }
 
+// writePID overwrites the other ID in its place: on a full disk a file that was cut to nothing might not get a block again.
 func writePID(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	_, err := f.WriteAt(fmt.Appendf(nil, "%-10d\n", os.Getpid()), 0)
 	return err
 }
 
