@@ -52,7 +52,7 @@ func (p *components) open(ctx context.Context, o Options) (err error) {
 	if o.Node && !o.ReadOnly {
 		removeLeftImages(ctx, o.ImageDir)
 	}
-	if p.store, err = store.Open(ctx, o.DataDir, store.Quota(o.StoreQuota)); err != nil {
+	if p.store, err = store.Open(ctx, o.DataDir, o.storeOptions()...); err != nil {
 		return err
 	}
 	if o.Listen != "" {
@@ -78,6 +78,14 @@ func (p *components) open(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	return p.openServices(o, logs)
+}
+
+func (o Options) storeOptions() []store.Option {
+	options := []store.Option{store.Quota(o.StoreQuota)}
+	if o.ReadOnly {
+		options = append(options, store.ReadOnly)
+	}
+	return options
 }
 
 func (p *components) isReady() error {

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/filesystem"
 )
 
-// minFreeBytes is how many bytes must be free on the disk for etcd to start: two segments of its log and room to compact.
-const minFreeBytes = 3 * segmentBytes
-
-// checkUsable finds problems with the directory and its disk on which etcd's start would fail halfway and leave files
-// behind.
+// checkUsable finds problems with the directory on which etcd's start would fail halfway and leave files behind.
 func checkUsable(dir string) error {
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return unusable(dir, err)
@@ -26,14 +25,6 @@ func checkUsable(dir string) error {
 	_ = f.Close()
 	if err := os.Remove(f.Name()); err != nil {
 		return unusable(dir, err)
-	}
-	var disk unix.Statfs_t
-	if err := unix.Statfs(dir, &disk); err != nil {
-		return fmt.Errorf("read the free space on the disk of %s: %w", dir, err)
-	}
-	if free := disk.Bavail * uint64(disk.Bsize); free < minFreeBytes {
-		return fmt.Errorf("no space for the data directory %s: %d MiB are free on its disk and %d are needed; make room or choose another directory with --data-dir",
-			dir, free>>20, minFreeBytes>>20)
 	}
 	return nil
 }
@@ -50,6 +41,15 @@ func unusable(dir string, err error) error {
 		return fmt.Errorf("the data directory %s is not a directory (%w); %s", dir, err, remedy)
 	}
 	return fmt.Errorf("use the data directory %s: %w", dir, err)
+}
+
+// noSpace adds what is needed to an error of a full disk.
+func noSpace(etcdDir string, needed int64, err error) error {
+	if !filesystem.IsFull(err) {
+		return err
+	}
+	return fmt.Errorf("no space for the data directory %s (%d MiB are needed; %w); make room or choose another directory with --data-dir",
+		filepath.Dir(etcdDir), needed>>20, err)
 }
 
 // damaged returns the error for a damaged file, which only a backup can replace.

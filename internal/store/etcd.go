@@ -108,7 +108,7 @@ func config(dir string, log *etcdLog) *embed.Config {
 	// There are no other members, so no follower needs old log entries: in memory etcd keeps the last 100 or so, and in
 	// files those since the last snapshot.
 	cfg.SnapshotCatchUpEntries = 1
-	cfg.SnapshotCount = 5000
+	cfg.SnapshotCount = snapshotEntries
 	cfg.MaxWalFiles = 3
 	// Under load a slow fsync is normal and needs no warning.
 	cfg.WarningApplyDuration = time.Second

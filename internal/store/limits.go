@@ -37,7 +37,7 @@ func checkLimits() error {
 }
 
 // resourceErrors are errors of a machine or process that has reached a limit. They do not mean that the file is damaged.
-var resourceErrors = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EFBIG, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
+var resourceErrors = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EFBIG, syscall.ENOSPC, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
 
 // isResourceError reports whether err is a resource error. etcd returns most errors only as text.
 func isResourceError(err error) bool {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,11 +15,12 @@ import (
 )
 
 // etcdLog writes etcd's warnings to a file, which every start truncates. It also keeps etcd from ending this process (for
-// example because of a full disk or a file that it cannot read): failed delivers the reason instead.
+// example because of a full disk or a file that it cannot read): failed delivers the reason instead, and broken is closed.
 type etcdLog struct {
 	*zap.Logger
 	file   *os.File
 	failed chan error
+	broken context.Context
 }
 
 func logPath(etcdDir string) string { return filepath.Join(etcdDir, "etcd.log") }
@@ -28,17 +30,22 @@ func openLog(etcdDir string) (*etcdLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &etcdLog{file: f, failed: make(chan error, 1)}
+	broken, fail := context.WithCancel(context.Background())
+	l := &etcdLog{file: f, failed: make(chan error, 1), broken: broken}
+	capture := errorCapture{l.failed, fail}
 	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
 	core := zapcore.NewCore(encoder, zapcore.Lock(f), zapcore.WarnLevel)
-	l.Logger = zap.New(core, zap.WithFatalHook(errorCapture{l.failed}), zap.WithPanicHook(errorCapture{l.failed}))
+	l.Logger = zap.New(core, zap.WithFatalHook(capture), zap.WithPanicHook(capture))
 	return l, nil
 }
 
 // Close closes the file.
 func (l *etcdLog) Close() error { return l.file.Close() }
 
-type errorCapture struct{ to chan<- error }
+type errorCapture struct {
+	to   chan<- error
+	fail func()
+}
 
 // OnWrite never returns, because its callers rely on the end of the process. It blocks only a goroutine of etcd, which
 // has failed anyway.
@@ -47,6 +54,7 @@ func (w errorCapture) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Fiel
 	case w.to <- describe(entry.Message, fields):
 	default: // only the first reason matters
 	}
+	w.fail()
 	select {}
 }
 

@@ -22,11 +22,12 @@ const (
 // maintenance does the upkeep that etcd leaves to an operator: compaction and defragmentation, as upkeep decides. It also sees to
 // it that the watch caches follow.
 type maintenance struct {
-	server *etcdserver.EtcdServer
-	client *clientv3.Client
-	quota  *quota
-	feeds  *feeds
-	log    *zap.Logger
+	server   *etcdserver.EtcdServer
+	client   *clientv3.Client
+	quota    *quota
+	headroom *headroom
+	feeds    *feeds
+	log      *zap.Logger
 	// upkeep and reported (that the store is full) belong to the goroutine that calls step.
 	upkeep    upkeep
 	reported  bool
@@ -35,8 +36,8 @@ type maintenance struct {
 	done      chan struct{}
 }
 
-func newMaintenance(server *etcdserver.EtcdServer, client *clientv3.Client, quota *quota, feeds *feeds, log *zap.Logger) *maintenance {
-	m := &maintenance{server: server, client: client, quota: quota, feeds: feeds, log: log, done: make(chan struct{})}
+func newMaintenance(server *etcdserver.EtcdServer, client *clientv3.Client, quota *quota, headroom *headroom, feeds *feeds, log *zap.Logger) *maintenance {
+	m := &maintenance{server: server, client: client, quota: quota, headroom: headroom, feeds: feeds, log: log, done: make(chan struct{})}
 	m.upkeep.compacted = max(0, server.KV().FirstRev())
 	m.compacted.Store(m.upkeep.compacted)
 	return m
@@ -67,6 +68,7 @@ func (m *maintenance) run(ctx context.Context) {
 		case <-next.C:
 		}
 		m.feeds.step(ctx, m.server.KV().Rev())
+		m.headroom.step()
 		if paused > 0 {
 			paused--
 			continue
@@ -80,7 +82,7 @@ func (m *maintenance) run(ctx context.Context) {
 
 func (m *maintenance) step(ctx context.Context) error {
 	now := m.usage()
-	m.reportFull(now)
+	m.reportFull(now.used)
 	plan := m.upkeep.step(now)
 	if plan.commit {
 		m.server.Backend().ForceCommit()
@@ -99,7 +101,9 @@ func (m *maintenance) step(ctx context.Context) error {
 
 func (m *maintenance) usage() usage {
 	db := m.server.Backend()
-	return usage{revision: m.server.KV().Rev(), file: db.Size(), used: db.SizeInUse(), full: m.quota.full()}
+	used := db.SizeInUse()
+	return usage{revision: m.server.KV().Rev(), file: db.Size(), used: used,
+		full: m.quota.full() || m.headroom.isShort(), cramped: freeBytes(m.headroom.dir) < used+plentyBytes}
 }
 
 // defragment calls the etcd server. The client's method would end the process, because this etcd serves no gRPC.
@@ -107,19 +111,20 @@ func (m *maintenance) defragment() error {
 	if err := m.server.Defragment(); err != nil {
 		return fmt.Errorf("defragment the database: %w", err)
 	}
+	m.headroom.renew()
 	debug.FreeOSMemory() // The copy has left up to a hundred megabytes of garbage, and a quiet server collects none for long.
 	return nil
 }
 
 // reportFull logs when the store has become full, and when it has room again. History comes and goes, so a little room is
 // no news.
-func (m *maintenance) reportFull(now usage) {
-	switch {
-	case now.full && !m.reported:
+func (m *maintenance) reportFull(used int64) {
+	switch full := m.quota.full(); {
+	case full && !m.reported:
 		m.reported = true
 		slog.Warn(m.quota.exceeded().Error() + "; until then no objects can be created")
-	case m.reported && now.used < m.quota.bytes*3/4:
+	case m.reported && used < m.quota.bytes*3/4:
 		m.reported = false
-		slog.Info(fmt.Sprintf("the store has room again: it takes %d of %d MiB", now.used>>20, m.quota.bytes>>20))
+		slog.Info(fmt.Sprintf("the store has room again: it takes %d of %d MiB", used>>20, m.quota.bytes>>20))
 	}
 }

@@ -32,13 +32,18 @@ func (q *quota) OptimisticPut(ctx context.Context, key string, value []byte, exp
 	if q.used() < q.limit(creates, expires) {
 		return q.Interface.OptimisticPut(ctx, key, value, expected, o)
 	}
+	return refuse(ctx, q.Interface, key, creates, q.exceeded())
+}
+
+// refuse returns what is returned for a write that is refused.
+func refuse(ctx context.Context, store kubernetes.Interface, key string, creates bool, refusal error) (kubernetes.PutResponse, error) {
 	if creates {
 		// An object that exists needs no room. A server that starts creates what it needs, and must be told so.
-		if there, err := q.Interface.Get(ctx, key, kubernetes.GetOptions{}); err != nil || there.KV != nil {
+		if there, err := store.Get(ctx, key, kubernetes.GetOptions{}); err != nil || there.KV != nil {
 			return kubernetes.PutResponse{KV: there.KV, Revision: there.Revision}, err
 		}
 	}
-	return kubernetes.PutResponse{}, q.exceeded()
+	return kubernetes.PutResponse{}, refusal
 }
 
 // limit is the size from which on a write is refused.

@@ -10,7 +10,8 @@
 //	└── etcd/   etcd's own files
 //	    ├── etcd.log   warnings of the last run
 //	    ├── first-start   exists until the store has been ready once
-//	    └── member/    log and database
+//	    ├── member/    log and database
+//	    └── spare/     disk space for the time when the disk is full
 package store
 
 import (
@@ -33,7 +34,9 @@ import (
 type Store struct {
 	dir         string
 	quota       int64
+	readOnly    bool
 	lock        *lock
+	headroom    *headroom
 	log         *etcdLog
 	etcd        *embed.Etcd
 	client      *kubernetes.Client
@@ -49,6 +52,9 @@ type Option func(*Store)
 
 // Quota limits the size of the store in bytes; 0 is DefaultQuota.
 func Quota(bytes int64) Option { return func(s *Store) { s.quota = cmp.Or(bytes, DefaultQuota) } }
+
+// ReadOnly opens a store that only reads: it needs no disk space.
+func ReadOnly(s *Store) { s.readOnly = true }
 
 // Open opens the store in dir, and creates it if it does not exist. ctx limits only the start: the open store does not use
 // it. The error is written for users: LockedError, or why the directory or its content cannot be used.
@@ -79,11 +85,17 @@ func Open(ctx context.Context, dir string, options ...Option) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, etcdDir string) error {
-	if err := checkUsable(etcdDir); err != nil {
-		return err
+	if !s.readOnly {
+		if err := checkUsable(etcdDir); err != nil {
+			return err
+		}
 	}
 	if err := clearUnfinishedStart(etcdDir); err != nil {
 		return unusable(s.dir, err)
+	}
+	s.headroom = newHeadroom(etcdDir, s.readOnly)
+	if err := s.headroom.open(); err != nil && !s.readOnly {
+		return err
 	}
 	for _, check := range []func(string) error{checkLog, checkDatabase, checkAgreement} {
 		if err := check(etcdDir); err != nil {
@@ -108,9 +120,10 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	s.readers, s.feeds = newReaders(), &feeds{}
 	s.client.Watcher = newWatcher(etcd.Server.KV(), s.readers, false)
 	s.client.KV = etcd3.NewETCDLatencyTracker(s.client.KV)
-	quota := &quota{kubernetes.Client{Client: s.client.Client}, s.quota, func() int64 { return etcd.Server.Backend().SizeInUse() }}
+	s.headroom.start(kubernetes.Client{Client: s.client.Client}, etcd.Server)
+	quota := &quota{s.headroom, s.quota, func() int64 { return etcd.Server.Backend().SizeInUse() }}
 	s.client.Kubernetes = quota
-	s.maintenance = newMaintenance(etcd.Server, s.client.Client, quota, s.feeds, log.Logger)
+	s.maintenance = newMaintenance(etcd.Server, s.client.Client, quota, s.headroom, s.feeds, log.Logger)
 	s.maintenance.start()
 	return nil
 }
@@ -125,15 +138,28 @@ func (s *Store) Ready() error { return s.feeds.stalled() }
 // Client returns a client of etcd, for tests and for benchmarks that count revisions.
 func (s *Store) Client() *clientv3.Client { return s.client.Client }
 
-// Close stops etcd and releases the lock of the directory. Users of the store must be stopped before.
+// Close stops etcd and releases the lock of the directory. Users of the store must be stopped before. A store that has failed cannot be
+// stopped: it keeps its files, and the lock, until this process ends.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
-		s.maintenance.stop()
-		_ = s.client.Close()
-		s.readers.close()
-		s.etcd.Close()
-		_ = s.log.Close()
-		s.lock.release()
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			s.close()
+		}()
+		select {
+		case <-closed:
+		case <-s.log.broken.Done():
+		}
 	})
 	return nil
+}
+
+func (s *Store) close() {
+	s.maintenance.stop()
+	_ = s.client.Close()
+	s.readers.close()
+	s.headroom.keepSegments(s.etcd.Close)
+	_ = s.log.Close()
+	s.lock.release()
 }

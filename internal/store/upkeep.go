@@ -26,6 +26,8 @@ type usage struct {
 	file, used int64
 	// full means that no objects can be created: see quota.
 	full bool
+	// cramped means that the disk has no room for a copy of the database.
+	cramped bool
 }
 
 // plan is what a step does.
@@ -46,7 +48,7 @@ type plan struct {
 //	any                                keptSteps after the last time                      keptSteps
 //
 //	file                               is made smaller when
-//	more than twice its used part      it is more than slackBytes, and the store is quiet, or patientSteps later
+//	more than twice its used part      it is more than slackBytes, the disk has room for a copy, and the store is quiet, or patientSteps later
 //
 // A defragmentation blocks all writes while it copies the used part (about 5 ms/MB), and the history is part of it.
 type upkeep struct {
@@ -129,7 +131,7 @@ func (u *upkeep) revisionBefore(steps int) int64 {
 }
 
 func (u *upkeep) defragmentation(now usage, removing bool) bool {
-	if now.file <= slackBytes || now.file <= 2*now.used {
+	if now.file <= slackBytes || now.file <= 2*now.used || now.cramped {
 		u.wasteful = 0
 		return false
 	}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"go.etcd.io/etcd/client/v3/kubernetes"
+	"golang.org/x/sys/unix"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/stint-dev/stint/test/smalldisk"
+)
+
+// greedy takes all space of a disk, and each block that becomes free.
+type greedy struct {
+	t       *testing.T
+	path    string
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func startGreedy(t *testing.T, disk string) *greedy {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	g := &greedy{t: t, path: filepath.Join(disk, "greedy"), cancel: cancel}
+	t.Cleanup(g.stop)
+	isFull := make(chan struct{})
+	g.running.Go(func() {
+		f, err := os.Create(g.path)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		once := sync.OnceFunc(func() { close(isFull) })
+		for chunk := make([]byte, 1<<20); ctx.Err() == nil; {
+			if _, err := f.Write(chunk); errors.Is(err, unix.ENOSPC) {
+				once()
+			}
+		}
+	})
+	<-isFull
+	return g
+}
+
+// stop leaves the disk full.
+func (g *greedy) stop() {
+	g.cancel()
+	g.running.Wait()
+}
+
+// makeRoom frees what was taken.
+func (g *greedy) makeRoom() {
+	g.stop()
+	if err := os.Remove(g.path); err != nil {
+		g.t.Error(err)
+	}
+}
+
+// objectValue is the value of an object of a few kilobytes, like that of a pod.
+var objectValue = make([]byte, 3_000)
+
+// updateUntilRefused updates an object until that is refused, but at most so many times, and returns how often it was updated. It does
+// the maintenance of a server that writes slowly.
+func updateUntilRefused(t *testing.T, s *Store, key string, most int) (updates int) {
+	t.Helper()
+	for revision := revisionOf(t, s, key); updates < most; updates++ {
+		r, err := s.client.Kubernetes.OptimisticPut(t.Context(), key, objectValue, revision, kubernetes.PutOptions{})
+		if apierrors.ReasonForError(err) == ReasonFull {
+			return updates
+		}
+		if err != nil || !r.Succeeded {
+			t.Fatalf("update %d: %v, %v", updates, r.Succeeded, err)
+		}
+		revision = r.Revision
+		if updates%20 == 0 {
+			step(t, s)
+		}
+	}
+	return updates
+}
+
+func step(t *testing.T, s *Store) {
+	t.Helper()
+	s.headroom.step()
+	if err := s.maintenance.step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openIn(t *testing.T, dir string, options ...Option) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dir, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	s.maintenance.stop()
+	return s
+}
+
+func isRefused(s *Store, key string) bool {
+	_, err := s.client.Kubernetes.OptimisticPut(context.Background(), key, objectValue, 0, kubernetes.PutOptions{})
+	return apierrors.ReasonForError(err) == ReasonFull
+}
+
+func TestAStoreGoesOnThoughOthersTakeAllSpace(t *testing.T) {
+	smalldisk.Run(t, 600, func(disk string) {
+		s := openIn(t, filepath.Join(disk, "data"))
+		put(t, s, object(0), objectValue, 0)
+		put(t, s, object(1), objectValue, 0)
+		others := startGreedy(t, disk)
+
+		if n := updateUntilRefused(t, s, object(0), 20_000); n < snapshotEntries {
+			t.Errorf("%d updates until they were refused, want so many that etcd makes a snapshot (%d)", n, snapshotEntries)
+		}
+		if !isRefused(s, object(2)) {
+			t.Error("an object was created")
+		}
+		r, err := s.client.Kubernetes.OptimisticDelete(t.Context(), object(1), revisionOf(t, s, object(1)), kubernetes.DeleteOptions{})
+		if err != nil || !r.Succeeded {
+			t.Errorf("a deletion: %v, %v", r.Succeeded, err)
+		}
+		others.makeRoom()
+		step(t, s)
+		put(t, s, object(2), objectValue, 0)
+	})
+}
+
+func TestAStoreIsOpenedOnAFullDisk(t *testing.T) {
+	smalldisk.Run(t, 600, func(disk string) {
+		dir := filepath.Join(disk, "data")
+		s := openIn(t, dir)
+		put(t, s, object(0), objectValue, 0)
+		others := startGreedy(t, disk)
+		updateUntilRefused(t, s, object(0), snapshotEntries)
+		others.stop()
+		for i := range 5 {
+			s.Close()
+			smalldisk.FillUp(t, filepath.Join(disk, fmt.Sprint("rest", i)))
+			if s = openIn(t, dir, ReadOnly); revisionOf(t, s, object(0)) == 0 {
+				t.Error("nothing is there")
+			}
+			s.Close()
+			s = openIn(t, dir)
+		}
+		if !isRefused(s, object(1)) {
+			t.Error("an object was created")
+		}
+		others.makeRoom()
+		step(t, s)
+		put(t, s, object(1), objectValue, 0)
+	})
+}
