@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,6 +42,12 @@ func (s Space) hasInodes() bool {
 
 // IsFull reports whether err means that there is no more space, or none but the reserve.
 func IsFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
+// SaysFull is IsFull for an error of which another process may have sent only the text.
+func SaysFull(err error) bool {
+	return IsFull(err) || err != nil && slices.ContainsFunc([]error{unix.ENOSPC, unix.EDQUOT},
+		func(full error) bool { return strings.Contains(err.Error(), full.Error()) })
+}
 
 // reserveError says that only the reserve is left.
 type reserveError struct{ what, path string }

@@ -1,9 +1,12 @@
 package filesystem
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/test/smalldisk"
 )
@@ -53,4 +56,19 @@ func TestAGuardKeepsTheReserve(t *testing.T) {
 			t.Errorf("what fits is refused: %v", err)
 		}
 	})
+}
+
+func TestTheTextOfAnErrorSaysThatADiskIsFull(t *testing.T) {
+	for err, want := range map[error]bool{
+		nil:             false,
+		unix.ENOENT:     false,
+		unix.ENOSPC:     true,
+		&reserveError{}: true,
+		errors.New("start container \"main\": make /a: no space left on device"): true,
+		errors.New("write /a: disk quota exceeded"):                              true,
+	} {
+		if got := SaysFull(err); got != want {
+			t.Errorf("SaysFull(%v) = %t", err, got)
+		}
+	}
 }

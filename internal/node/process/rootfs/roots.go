@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/filesystem"
 	"github.com/stint-dev/stint/internal/userns"
 )
 
@@ -186,6 +187,9 @@ func openPoint(root int, name string) (int, error) {
 		if err = unix.Mkdirat(root, name, 0o755); err == nil {
 			fd, err = unix.Openat2(root, name, how)
 		}
+	}
+	if filesystem.IsFull(err) {
+		return -1, fmt.Errorf("make /%s: %w", name, err)
 	}
 	if err != nil {
 		return -1, &ImageError{fmt.Sprintf("/%s of the image is no directory: %v", name, err)}

@@ -20,6 +20,14 @@ func startErrorf(format string, args ...any) error {
 	return &StartError{Reason: fmt.Sprintf(format, args...)}
 }
 
+// faultOf makes a StartError of err, unless the machine lacks resources.
+func faultOf(err error) error {
+	if isLack(err) {
+		return err
+	}
+	return &StartError{Reason: err.Error()}
+}
+
 // defaultPath is where programs are looked up when the container has no PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

@@ -36,7 +36,7 @@ func (l *launch) enterOwn(t *thread) error {
 		return err
 	}
 	if err := l.sandbox.mountMemory(c.PodUID, c.Mounts); err != nil {
-		return &StartError{Reason: err.Error()}
+		return faultOf(err)
 	}
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (l *launch) enterOwn(t *thread) error {
 	}
 	var err error
 	if l.missing, err = compose(mounts, l.owner(), v.stage()); err != nil {
-		return &StartError{Reason: err.Error()}
+		return faultOf(err)
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func (l *launch) enterRoot(t *thread) error {
 		return err
 	}
 	if err := l.sandbox.mountMemory(c.PodUID, c.Mounts); err != nil {
-		return &StartError{Reason: err.Error()}
+		return faultOf(err)
 	}
 	mounts := slices.Clone(c.Mounts)
 	if c.TerminationMessagePath != "" {
@@ -189,7 +189,7 @@ func (l *launch) enterRoot(t *thread) error {
 	composed, err := newComposition(mounts)
 	defer composed.close()
 	if err != nil {
-		return &StartError{Reason: err.Error()}
+		return faultOf(err)
 	}
 	var fault *rootfs.ImageError
 	l.root, err = l.sandbox.roots.Enter(c.Root.Tree, c.Root.Files)
@@ -211,7 +211,7 @@ func (l *launch) enterRoot(t *thread) error {
 	}
 	composed.inPlace = true
 	if err := composed.mountAll(); err != nil {
-		return &StartError{Reason: err.Error()}
+		return faultOf(err)
 	}
 	return nil
 }

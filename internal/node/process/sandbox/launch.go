@@ -347,7 +347,7 @@ func execError(path string, err error) error {
 
 // isLack reports whether err means that the machine lacks resources, which may pass.
 func isLack(err error) bool {
-	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.EBUSY},
+	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.EBUSY, unix.ENOSPC, unix.EDQUOT},
 		func(lack error) bool { return errors.Is(err, lack) })
 }
 

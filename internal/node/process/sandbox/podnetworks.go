@@ -57,7 +57,7 @@ func (l *launch) joinNetwork() (err error) {
 		return nil
 	}
 	l.network, err = l.sandbox.networks.namespace(c.PodUID, c.Network.Address)
-	if err == nil || isLack(err) || errors.Is(err, unix.ENOSPC) {
+	if err == nil || isLack(err) {
 		return err
 	}
 	return startErrorf("the pod cannot have a network: %v", err)
