@@ -82,10 +82,12 @@ func (n *Node) buildRegistration(manager *images.Manager, ip string) {
 	reference := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name(), UID: types.UID(n.Name())}}
 	event := func(kind, reason, message string) { n.Recorder.Event(reference, kind, reason, message) }
 	gc := &imageGC{store: n.Images, policy: n.ImageGC, inUse: n.pods.images, event: event, pulled: make(chan struct{}, 1)}
-	n.disk = &disk{node: n.Name(), dirs: []string{n.Dir}, images: gc, checkEvery: n.times.checkDiskEvery, event: event}
+	n.disk = &disk{node: n.Name(), dirs: []string{n.Dir}, images: gc, checkEvery: n.times.checkDiskEvery, event: event,
+		asked: make(chan struct{}, 1)}
 	if n.Images != nil {
 		n.disk.dirs = append(n.disk.dirs, n.Images.Dir())
 	}
+	n.workers.disk = n.disk
 	n.pulls = &pullProgress{nodes: n.Client.Nodes(), node: n.Name(), images: manager, begun: make(chan struct{}, 1)}
 	n.registration = &registration{client: n.Client, name: n.Name(), dir: n.Dir, version: n.Version, address: ip,
 		allocatable: n.Allocatable, isolation: n.Runtime.Info(), disk: n.disk, pulls: n.pulls, missing: make(chan struct{}, 1)}

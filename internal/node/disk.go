@@ -26,6 +26,8 @@ type disk struct {
 	images *imageGC
 	// checkEvery is the period of the checks.
 	checkEvery time.Duration
+	// asked receives a value when a check is due at once.
+	asked chan struct{}
 	// report writes the Node.
 	report func(context.Context) error
 	// event records an event about the Node.
@@ -62,12 +64,32 @@ func (d *disk) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-check.C:
+		case <-d.asked:
 		case <-collect.C:
 			d.images.collect(ctx)
 		case <-d.images.pulled:
 			d.images.collect(ctx)
 		}
 	}
+}
+
+// checkNow has the disks checked at once.
+func (d *disk) checkNow() {
+	select {
+	case d.asked <- struct{}{}:
+	default:
+	}
+}
+
+// full has the disks checked, as something has failed with err for lack of space. It returns an error that says what is free.
+func (d *disk) full(err error) error {
+	d.checkNow()
+	space, unknown := filesystem.SpaceOf(d.dirs[0])
+	if unknown != nil {
+		return err
+	}
+	return fmt.Errorf("there is no space on a disk (%s are free on the file system of %s): %w",
+		filesystem.Text(space.BytesAvailable), d.dirs[0], err)
 }
 
 // reportDiskPressure writes the Node when disk pressure begins or ends. Before it reports pressure, it removes images.

@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,32 @@ func TestANodeThatStartsOnAFullDiskReportsPressure(t *testing.T) {
 	h.startNode(func(c *node.Config) { c.Dir = disk })
 	h.untilEvent("NodeHasDiskPressure")
 	h.untilPressure(corev1.ConditionTrue)
+}
+
+func TestAStartThatAFullDiskPreventsIsTriedAgain(t *testing.T) {
+	disk := smallDisk(t)
+	rt := newScripted()
+	h := newTestNode(t, rt)
+	h.startNode(func(c *node.Config) { c.Dir = disk; c.CheckDiskEvery(time.Hour) })
+	h.untilPressure(corev1.ConditionFalse)
+	file := filepath.Join(disk, "file")
+	fill(t, file, 60)
+	// The text is all that comes from another process.
+	rt.failStarts(errors.New("write to the journal: no space left on device"))
+	pod := h.create(build("waits", []string{"exit", "0"}, nil))
+	waits := h.until(pod, "the container says why it waits", func(p *corev1.Pod) bool {
+		return len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Waiting.Reason == "CreateContainerError"
+	})
+	want := "there is no space on a disk (4 MiB are free on the file system of " + disk + "): write to the journal: no space left on device"
+	if got := waits.Status.ContainerStatuses[0].State.Waiting.Message; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	h.untilPressure(corev1.ConditionTrue) // The disk is checked at once.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	rt.failStarts(nil)
+	h.until(pod, "the pod runs once there is room", inPhase(corev1.PodSucceeded))
 }
 
 // add adds an image with a layer of this many MiB to the store.

@@ -33,6 +33,8 @@ type scripted struct {
 	events chan runtime.Status
 	// starting, unless nil, is called before a container is started.
 	starting func(runtime.Container)
+	// startError is why no container can be started now; nil if they can. It is read and written under mu.
+	startError error
 
 	mu       sync.Mutex
 	attempts map[runtime.ID]*runtime.Status
@@ -73,6 +75,9 @@ func (r *scripted) Start(_ context.Context, c runtime.Container) (runtime.Status
 	defer r.mu.Unlock()
 	if s, ok := r.attempts[c.ID]; ok {
 		return *s, nil
+	}
+	if r.startError != nil {
+		return runtime.Status{}, r.startError
 	}
 	for id, s := range r.attempts {
 		if id.PodUID == c.PodUID && id.Container == c.Container && s.State == runtime.Running {
@@ -222,6 +227,13 @@ func (r *scripted) Exec(ctx context.Context, id runtime.ID, command runtime.Comm
 
 func (r *scripted) Attach(context.Context, runtime.ID, runtime.Streams) error {
 	return errors.New("a scripted container has no streams")
+}
+
+// failStarts has starts fail with err, or no more if that is nil.
+func (r *scripted) failStarts(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.startError = err
 }
 
 // writes sets how many bytes all containers of that name have written.

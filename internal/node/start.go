@@ -7,11 +7,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/stint-dev/stint/internal/filesystem"
 	"github.com/stint-dev/stint/internal/node/containers"
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
+
+// reasonFull is the waiting reason of a container that cannot start for lack of disk space.
+const reasonFull = "CreateContainerError"
 
 const (
 	retryAfter    = time.Second
@@ -88,6 +92,9 @@ func (p *pod) network() *runtime.Network {
 // Secrets leads to a try at once.
 func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reason string, err error) {
 	name := s.Container.Name
+	if filesystem.SaysFull(err) {
+		reason, err = reasonFull, w.disk.full(err)
+	}
 	w.configUsers.add(api) // Ephemeral containers may refer to more than the pod did before.
 	if p.startFailures == nil {
 		p.startFailures = map[string]lifecycle.StartFailure{}

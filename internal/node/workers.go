@@ -39,6 +39,7 @@ type podWorkers struct {
 	status       *statusManager
 	events       podEvents
 	networks     *podNetworks
+	disk         *disk
 	prober       *prober.Prober
 	// began is when this node did. Containers that started before are those of an earlier run.
 	began time.Time
