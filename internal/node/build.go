@@ -83,7 +83,7 @@ func (n *Node) buildRegistration(manager *images.Manager, ip string) {
 	event := func(kind, reason, message string) { n.Recorder.Event(reference, kind, reason, message) }
 	gc := &imageGC{store: n.Images, policy: n.ImageGC, inUse: n.pods.images, event: event, pulled: make(chan struct{}, 1)}
 	n.disk = &disk{node: n.Name(), dirs: []string{n.Dir}, images: gc, checkEvery: n.times.checkDiskEvery, event: event,
-		asked: make(chan struct{}, 1)}
+		asked: make(chan struct{}, 1), freeEnded: n.workers.freeEnded}
 	if n.Images != nil {
 		n.disk.dirs = append(n.disk.dirs, n.Images.Dir())
 	}

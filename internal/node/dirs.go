@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/removal"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -45,6 +46,19 @@ func (d *podDirs) terminationMessage(id runtime.ID) string {
 
 // remove removes the folder of a pod, after Runtime.RemovePod.
 func (d *podDirs) remove(uid types.UID) error { return d.removals.Remove(string(uid)) }
+
+// removeVolumes removes the volumes in the folder of a pod, after Runtime.RemovePod.
+func (d *podDirs) removeVolumes(uid types.UID) error {
+	dir, err := beneath.Open(d.of(uid))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Remove(filepath.Base(d.volumes(uid)))
+}
 
 // removeLeftovers queues the folders of pods that terminated while the node did not run.
 func (d *podDirs) removeLeftovers(active func(types.UID) bool) error {

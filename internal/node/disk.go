@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,12 +19,14 @@ const (
 	collectImagesEvery = 5 * time.Minute
 )
 
-// disk watches the free space of the file systems that pods need. If there is too little, it removes images and reports
-// disk pressure.
+// disk watches the free space of the file systems that pods need. If there is too little, it removes the volumes of pods that have
+// ended, then images, and then reports disk pressure.
 type disk struct {
 	node   string
 	dirs   []string
 	images *imageGC
+	// freeEnded removes the volumes of pods that have ended.
+	freeEnded func(context.Context)
 	// checkEvery is the period of the checks.
 	checkEvery time.Duration
 	// asked receives a value when a check is due at once.
@@ -92,9 +95,12 @@ func (d *disk) full(err error) error {
 		filesystem.Text(space.BytesAvailable), d.dirs[0], err)
 }
 
-// reportDiskPressure writes the Node when disk pressure begins or ends. Before it reports pressure, it removes images.
+// reportDiskPressure writes the Node when disk pressure begins or ends. Before that, it makes room.
 func (d *disk) reportDiskPressure(ctx context.Context) {
 	before := d.currentPressure()
+	if d.isShort(ctx, before) {
+		d.freeEnded(ctx)
+	}
 	if before == "" && d.check(ctx, "") != "" {
 		d.images.collect(ctx)
 	}
@@ -123,16 +129,30 @@ func (d *disk) recordPressure(before string) {
 // check returns why the node is under disk pressure; empty if it is not. If the space of a file system cannot be read,
 // the result is before.
 func (d *disk) check(ctx context.Context, before string) string {
-	var systems []diskpressure.FileSystem
+	systems, err := d.fileSystems()
+	if err != nil {
+		warn(ctx, "read the free disk space", err)
+		return before
+	}
+	return diskpressure.Check(before != "", systems)
+}
+
+// isShort reports whether a file system needs room. That may be before there is pressure, if it is a small one.
+func (d *disk) isShort(ctx context.Context, before string) bool {
+	systems, err := d.fileSystems()
+	return err == nil && slices.ContainsFunc(systems, func(f diskpressure.FileSystem) bool { return f.Space.IsShort() }) ||
+		d.check(ctx, before) != ""
+}
+
+func (d *disk) fileSystems() (systems []diskpressure.FileSystem, err error) {
 	for _, dir := range d.dirs {
 		space, err := filesystem.SpaceOf(dir)
 		if err != nil {
-			warn(ctx, "read the free disk space", err)
-			return before
+			return nil, err
 		}
 		systems = append(systems, diskpressure.FileSystem{Dir: dir, Space: space})
 	}
-	return diskpressure.Check(before != "", systems)
+	return systems, nil
 }
 
 // condition returns the Node's condition DiskPressure.

@@ -19,7 +19,7 @@ func (w *podWorkers) handleFinal(ctx context.Context, p *pod, api *corev1.Pod) (
 	w.observeFirst(p, api)
 	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), StartTime: p.startTime, Containers: p.containers, Host: w.host(p, api)})
 	if d.Ended {
-		return w.status.reportNow(ctx, p, api, addContainerEnds(d.Status, p.containers))
+		return w.storeEnd(ctx, p, api, addContainerEnds(d.Status, p.containers))
 	}
 	w.events.recordEvents(p, api, d.Events)
 	w.alarm.Set(p.uid, earlier(d.RequeueAt, w.stop(ctx, p, api, d.Stop)))

@@ -23,7 +23,9 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 		w.stopRemaining(ctx, p, api)
 		return
 	}
+	p.markEnded()
 	if !gone && awaitsRemoval(api) && !w.remove(ctx, p, api) {
+		w.disk.checkNow() // A store whose disk is full may have refused it.
 		return
 	}
 	if !p.cleaned && !w.clean(ctx, p) {
@@ -78,6 +80,8 @@ func (w *podWorkers) remove(ctx context.Context, p *pod, api *corev1.Pod) bool {
 
 // clean removes the pod from the runtime and the disk. Its results are stored, or the pod is gone.
 func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
+	p.removal.Lock()
+	defer p.removal.Unlock()
 	if ids := p.attempts(); len(ids) > 0 {
 		err := w.runtime.RemovePod(ctx, p.uid, w.dirs.of(p.uid))
 		if err == nil {

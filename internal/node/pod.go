@@ -32,6 +32,8 @@ type pod struct {
 	stale bool
 	// eviction is why the pod is evicted; nil if it is not.
 	eviction *lifecycle.Eviction
+	// ended: all containers of the pod have ended for good.
+	ended bool
 	// runtimeStatuses are statuses from the runtime that no worker has processed.
 	runtimeStatuses []runtime.Status
 	// outcomes are those of probes and hooks that no worker has processed.
@@ -63,7 +65,9 @@ type pod struct {
 	recorded  map[lifecycle.EventKey]bool
 	// notFound: a write has failed because the API server has the pod no more.
 	notFound bool
-	// cleaned: runtime and disk hold nothing of the pod any more.
+	// removal is held while files of the pod are removed.
+	removal sync.Mutex
+	// cleaned: runtime and disk hold nothing of the pod any more. The worker writes it under removal.
 	cleaned bool
 	// failures counts the writes that have failed in a row.
 	failures int

@@ -72,7 +72,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		return true
 	case d.Ended:
 		w.scheduler.release(p.uid)
-		return w.status.reportNow(ctx, p, api, w.status.bind(d.Status))
+		return w.storeEnd(ctx, p, api, w.status.bind(d.Status))
 	case !admitted:
 		w.status.reportWaiting(ctx, p, api, t)
 	default:
