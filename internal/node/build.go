@@ -67,7 +67,19 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 		Env:      env.Resolver{Configs: configs, Facts: facts, Base: env.Base(n.Environ)},
 		Volumes:  volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: n.Volumes},
 	})
-	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
+	n.eviction = &localStorageEviction{diskMeter: n.diskMeter(), pods: n.pods, every: n.times.measureEvery, wake: w.wake}
+}
+
+func (n *Node) diskMeter() diskMeter {
+	return diskMeter{runtime: n.Runtime, dirs: n.dirs, logs: n.Logs}
+}
+
+// newLargest makes the part that names what takes the space of a short disk.
+func (n *Node) newLargest() *largest {
+	holders := &diskHolders{diskMeter: n.diskMeter(), pods: n.pods, volumes: n.Volumes, list: n.persistentVolumes}
+	l := &largest{measure: holders.measure, every: n.times.measureEvery, warn: n.workers.warnOf}
+	l.forget()
+	return l
 }
 
 // dialer reaches the pods of this node.
@@ -83,7 +95,7 @@ func (n *Node) buildRegistration(manager *images.Manager, ip string) {
 	event := func(kind, reason, message string) { n.Recorder.Event(reference, kind, reason, message) }
 	gc := &imageGC{store: n.Images, policy: n.ImageGC, inUse: n.pods.images, event: event, pulled: make(chan struct{}, 1)}
 	n.disk = &disk{node: n.Name(), dirs: []string{n.Dir}, images: gc, checkEvery: n.times.checkDiskEvery, event: event,
-		asked: make(chan struct{}, 1), freeEnded: n.workers.freeEnded}
+		asked: make(chan struct{}, 1), freeEnded: n.workers.freeEnded, largest: n.newLargest()}
 	if n.Images != nil {
 		n.disk.dirs = append(n.disk.dirs, n.Images.Dir())
 	}

@@ -35,6 +35,11 @@ type disk struct {
 	report func(context.Context) error
 	// event records an event about the Node.
 	event func(kind, reason, message string)
+	// largest names what takes the space.
+	largest *largest
+
+	// reported is the pressure that the Node's condition shows. Only begin and run use it.
+	reported diskpressure.Pressure
 
 	mu sync.Mutex
 	// pressure is the message of the condition DiskPressure; empty if there is none.
@@ -55,11 +60,18 @@ func (d *disk) setPressure(pressure string) (changed bool) {
 	return changed
 }
 
+// begin checks the disks before the Node is written for the first time.
+func (d *disk) begin(ctx context.Context) {
+	d.reported = d.check(ctx)
+	d.setPressure(d.reported.Message)
+}
+
 // run checks the disks and removes images until ctx ends. No pod waits for it.
 func (d *disk) run(ctx context.Context) {
 	check, collect := time.NewTicker(d.checkEvery), time.NewTicker(collectImagesEvery)
 	defer check.Stop()
 	defer collect.Stop()
+	defer d.largest.ended.Wait()
 	d.images.collect(ctx)
 	for {
 		d.reportDiskPressure(ctx)
@@ -95,16 +107,12 @@ func (d *disk) full(err error) error {
 		filesystem.Text(space.BytesAvailable), d.dirs[0], err)
 }
 
-// reportDiskPressure writes the Node when disk pressure begins or ends. Before that, it makes room.
+// reportDiskPressure writes the Node when disk pressure begins or ends, or when something else takes the space. Before that, it
+// makes room.
 func (d *disk) reportDiskPressure(ctx context.Context) {
-	before := d.currentPressure()
-	if d.isShort(ctx, before) {
-		d.freeEnded(ctx)
-	}
-	if before == "" && d.check(ctx, "") != "" {
-		d.images.collect(ctx)
-	}
-	if !d.setPressure(d.check(ctx, before)) {
+	d.makeRoom(ctx)
+	before, now := d.currentPressure(), d.check(ctx)
+	if !d.setPressure(now.Message + d.names(ctx, now)) {
 		return
 	}
 	if err := d.report(ctx); err != nil {
@@ -112,36 +120,56 @@ func (d *disk) reportDiskPressure(ctx context.Context) {
 		warn(ctx, "report disk pressure", err)
 		return
 	}
+	d.reported = now
 	d.recordPressure(before)
+	d.largest.tell()
 }
 
-// recordPressure records an event if pressure has begun or ended.
+// makeRoom removes what nobody needs: what pods that have ended hold, and then images.
+func (d *disk) makeRoom(ctx context.Context) {
+	if d.isShort(ctx) {
+		d.freeEnded(ctx)
+	}
+	if !d.reported.IsThere() && d.check(ctx).IsThere() {
+		d.images.collect(ctx)
+	}
+}
+
+// names returns the end of the condition's message. Pods and claims are on the file system of the data directory.
+func (d *disk) names(ctx context.Context, now diskpressure.Pressure) string {
+	if !now.Bytes || now.Dir != d.dirs[0] {
+		d.largest.forget()
+		return ""
+	}
+	return d.largest.names(ctx, now.Space.Bytes)
+}
+
+// recordPressure records an event if pressure has begun or ended, or if something else takes the space.
 func (d *disk) recordPressure(before string) {
 	status := fmt.Sprintf("Node %s status is now: ", d.node)
 	switch now := d.currentPressure(); {
 	case now == "" && before != "":
 		d.event(corev1.EventTypeNormal, "NodeHasNoDiskPressure", status+"NodeHasNoDiskPressure")
-	case now != "" && before == "":
+	case now != before:
 		d.event(corev1.EventTypeWarning, "NodeHasDiskPressure", status+"NodeHasDiskPressure: "+now)
 	}
 }
 
-// check returns why the node is under disk pressure; empty if it is not. If the space of a file system cannot be read,
-// the result is before.
-func (d *disk) check(ctx context.Context, before string) string {
+// check returns what is short. If the space of a file system cannot be read, that is what was reported before.
+func (d *disk) check(ctx context.Context) diskpressure.Pressure {
 	systems, err := d.fileSystems()
 	if err != nil {
 		warn(ctx, "read the free disk space", err)
-		return before
+		return d.reported
 	}
-	return diskpressure.Check(before != "", systems)
+	return diskpressure.Check(d.reported.IsThere(), systems)
 }
 
 // isShort reports whether a file system needs room. That may be before there is pressure, if it is a small one.
-func (d *disk) isShort(ctx context.Context, before string) bool {
+func (d *disk) isShort(ctx context.Context) bool {
 	systems, err := d.fileSystems()
 	return err == nil && slices.ContainsFunc(systems, func(f diskpressure.FileSystem) bool { return f.Space.IsShort() }) ||
-		d.check(ctx, before) != ""
+		d.check(ctx).IsThere()
 }
 
 func (d *disk) fileSystems() (systems []diskpressure.FileSystem, err error) {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/stint-dev/stint/internal/node/images"
@@ -97,6 +98,17 @@ func (e podEvents) recordPull(api *corev1.Pod, event images.Event) {
 	default:
 		e.Eventf(api, corev1.EventTypeNormal, "Pulled", "Successfully pulled image %q in %s. Image size: %d bytes.",
 			event.Image, event.Took.Round(1e6), event.Size)
+	}
+}
+
+// warnOf records a warning about a pod.
+func (w *podWorkers) warnOf(uid types.UID, reason, message string) {
+	p := w.pods.get(uid)
+	if p == nil {
+		return
+	}
+	if api, gone := p.current(); api != nil && !gone {
+		w.events.Event(api, corev1.EventTypeWarning, reason, message)
 	}
 }
 

@@ -62,7 +62,7 @@ func exists(path string) bool {
 }
 
 // startOnSmallDisk starts a node with real processes on a file system so small that it counts as short.
-func startOnSmallDisk(t *testing.T) (*testNode, *fullStore) {
+func startOnSmallDisk(t *testing.T, change func(*node.Config)) (*testNode, *fullStore) {
 	disk := smallDisk(t)
 	rt := processes(t, disk)
 	if !rt.Info().CanMount {
@@ -74,13 +74,15 @@ func startOnSmallDisk(t *testing.T) (*testNode, *fullStore) {
 	h.startNode(func(c *node.Config) {
 		c.Client = store
 		c.ReportAfter(time.Millisecond)
-		c.CheckDiskEvery(time.Hour)
+		change(c)
 	})
 	return h, store
 }
 
+func seldom(c *node.Config) { c.CheckDiskEvery(time.Hour) }
+
 func TestVolumesOfAnEndedPodAreFreedBeforeItsEndIsStored(t *testing.T) {
-	h, store := startOnSmallDisk(t)
+	h, store := startOnSmallDisk(t, seldom)
 	script := write + "/scratch/file; echo printed; echo told > /dev/termination-log; until test -e /scratch/go; do sleep 0.05; done; exit 3"
 	pod := h.create(build("ends", shell(script), withScratch("30Mi")))
 	restarts := h.create(build("restarts", shell(script), func(p *corev1.Pod) {
@@ -106,7 +108,7 @@ func TestVolumesOfAnEndedPodAreFreedBeforeItsEndIsStored(t *testing.T) {
 }
 
 func TestVolumesOfADeletedPodAreFreedBeforeItIsGone(t *testing.T) {
-	h, store := startOnSmallDisk(t)
+	h, store := startOnSmallDisk(t, seldom)
 	pod := h.create(build("deleted", shell("until test -e /scratch/go; do sleep 0.05; done"), func(p *corev1.Pod) {
 		withScratch("30Mi")(p)
 		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(1))

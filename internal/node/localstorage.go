@@ -9,10 +9,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/localstorage"
-	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/runtime"
-	"github.com/stint-dev/stint/internal/node/volumes"
-	"github.com/stint-dev/stint/internal/podspec"
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
@@ -25,12 +22,10 @@ const (
 
 // localStorageEviction evicts pods that exceed their limits of disk space.
 type localStorageEviction struct {
-	pods    *pods
-	runtime runtime.Runtime
-	dirs    *podDirs
-	logs    *podlogs.Store
-	every   time.Duration
-	wake    func(...types.UID)
+	diskMeter
+	pods  *pods
+	every time.Duration
+	wake  func(...types.UID)
 }
 
 // run measures pods that have limits of disk space, one after the other, until ctx ends.
@@ -72,38 +67,6 @@ func (e *localStorageEviction) check(ctx context.Context, uid types.UID) {
 		p.evict(lifecycle.Eviction{Message: message, At: now()})
 		e.wake(uid)
 	}
-}
-
-// usageOf measures the disk usage of a pod with these running containers.
-func (e *localStorageEviction) usageOf(ctx context.Context, api *corev1.Pod, running []runtime.ID) (localstorage.Usage, error) {
-	var names, dirs []string
-	for c := range podspec.Containers(&api.Spec) {
-		names = append(names, c.Name)
-		dirs = append(dirs, e.logs.ContainerDir(api, c.Name))
-	}
-	onDisk := volumes.Pod{Pod: api, Dir: e.dirs.volumes(api.UID)}
-	var emptyDirs []string
-	for i := range api.Spec.Volumes {
-		if v := &api.Spec.Volumes[i]; localstorage.OnDisk(v) {
-			emptyDirs = append(emptyDirs, v.Name)
-			dirs = append(dirs, onDisk.Path(v))
-		}
-	}
-	measured, err := e.runtime.Measure(ctx, running, dirs)
-	usage := localstorage.Usage{Containers: map[string]int64{}, EmptyDirs: map[string]int64{}}
-	if err != nil {
-		return usage, err
-	}
-	for i, id := range running {
-		usage.Containers[id.Container] += measured.Roots[i]
-	}
-	for i, name := range names {
-		usage.Containers[name] += measured.Dirs[i]
-	}
-	for i, name := range emptyDirs {
-		usage.EmptyDirs[name] = measured.Dirs[len(names)+i]
-	}
-	return usage, nil
 }
 
 // measurable returns the pod and its running containers if it has started, has not terminated, and is not being

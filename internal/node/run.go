@@ -45,7 +45,7 @@ func (n *Node) Run(ctx context.Context) error {
 
 // begin registers the node, and returns when it knows its pods and their containers.
 func (n *Node) begin(ctx context.Context) error {
-	n.disk.setPressure(n.disk.check(ctx, ""))
+	n.disk.begin(ctx)
 	if err := n.registration.register(ctx); err != nil {
 		return err
 	}

@@ -120,15 +120,14 @@ func (s *scheduler) release(uid types.UID) {
 	s.wake(admitted...)
 }
 
-// setTaints sets the node's taints, and reports whether they have changed.
+// setTaints sets the node's taints, and reports whether they, or what their message says of them, have changed.
 func (s *scheduler) setTaints(now []corev1.Taint, diskPressure string) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.diskPressure = diskPressure
-	if equality.Semantic.DeepEqual(s.taints, now) {
+	if s.diskPressure == diskPressure && equality.Semantic.DeepEqual(s.taints, now) {
 		return false
 	}
-	s.taints = now
+	s.diskPressure, s.taints = diskPressure, now
 	for _, pod := range slices.SortedFunc(maps.Values(s.waiting), byAge) {
 		s.enqueue(pod)
 	}

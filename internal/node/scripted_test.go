@@ -45,6 +45,8 @@ type scripted struct {
 	graces map[types.UID]time.Duration
 	// roots are the bytes that containers have written, by their names.
 	roots map[string]int64
+	// measuring, unless nil, is called before a measurement.
+	measuring func()
 	// exec runs the commands of probes and hooks; nil is none.
 	exec func(ctx context.Context, id runtime.ID, command string) (int32, error)
 	// twice are attempts that were started while another one of their container ran.
@@ -206,6 +208,12 @@ func (r *scripted) RemovePod(_ context.Context, uid types.UID, _ string) error {
 
 func (r *scripted) Measure(_ context.Context, ids []runtime.ID, dirs []string) (runtime.Usage, error) {
 	r.mu.Lock()
+	measuring := r.measuring
+	r.mu.Unlock()
+	if measuring != nil {
+		measuring()
+	}
+	r.mu.Lock()
 	defer r.mu.Unlock()
 	usage := runtime.Usage{Dirs: make([]int64, len(dirs))}
 	for _, id := range ids {
@@ -234,6 +242,13 @@ func (r *scripted) failStarts(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.startError = err
+}
+
+// holdMeasurements has the function called before each measurement; nil is none.
+func (r *scripted) holdMeasurements(by func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.measuring = by
 }
 
 // writes sets how many bytes all containers of that name have written.

@@ -9,7 +9,6 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	const mib, gib = 1 << 20, 1 << 30
 	space := func(total, free int64) filesystem.Space { return filesystem.Space{Bytes: total, BytesAvailable: free} }
 	inodes := func(total, free int64) filesystem.Space {
 		return filesystem.Space{Bytes: gib, BytesAvailable: gib, Inodes: total, InodesFree: free}
@@ -37,7 +36,7 @@ func TestCheck(t *testing.T) {
 			for i, s := range tc.of {
 				systems = append(systems, diskpressure.FileSystem{Dir: "/" + string(rune('0'+i)), Space: s})
 			}
-			got := diskpressure.Check(tc.was, systems)
+			got := diskpressure.Check(tc.was, systems).Message
 			if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}

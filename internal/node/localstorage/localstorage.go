@@ -19,12 +19,14 @@ import (
 
 // Usage is how much disk space a pod uses, in bytes.
 type Usage struct {
-	// Containers, init containers included, and EmptyDirs by their names.
-	Containers, EmptyDirs map[string]int64
+	// Roots and Logs are by the names of containers, init containers included, and EmptyDirs by their own.
+	Roots, Logs, EmptyDirs map[string]int64
 }
 
+func (u Usage) container(name string) int64 { return u.Roots[name] + u.Logs[name] }
+
 func (u Usage) total() (sum int64) {
-	for _, kind := range []map[string]int64{u.Containers, u.EmptyDirs} {
+	for _, kind := range []map[string]int64{u.Roots, u.Logs, u.EmptyDirs} {
 		for _, bytes := range kind {
 			sum += bytes
 		}
@@ -93,7 +95,7 @@ func podExceeded(pod *corev1.Pod, u Usage) string {
 func containerExceeded(pod *corev1.Pod, u Usage) string {
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		if limit := c.Resources.Limits.StorageEphemeral(); !limit.IsZero() && limit.CmpInt64(u.Containers[c.Name]) < 0 {
+		if limit := c.Resources.Limits.StorageEphemeral(); !limit.IsZero() && limit.CmpInt64(u.container(c.Name)) < 0 {
 			return fmt.Sprintf("Container %s exceeded its local ephemeral storage limit %q. ", c.Name, limit.String())
 		}
 	}

@@ -44,6 +44,7 @@ func TestExceeded(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		pod                   *corev1.Pod
 		containers, emptyDirs bytes
+		logs                  bytes
 		unlimited             bool
 		want                  string
 	}{
@@ -70,6 +71,10 @@ func TestExceeded(t *testing.T) {
 		"a container above its limit, which is the pod's": {
 			pod: pod(nil, container("a", "1Mi")), containers: bytes{"a": mib + 1},
 			want: "Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ",
+		},
+		"a container above its limit with its log": {
+			pod: pod(nil, container("a", "1Mi"), container("b", "9Mi")), containers: bytes{"a": mib}, logs: bytes{"a": 1, "b": mib},
+			want: `Container a exceeded its local ephemeral storage limit "1Mi". `,
 		},
 		"a container above its limit in a pod that is not": {
 			pod: pod(nil, container("a", "1Mi"), container("b", "9Mi")), containers: bytes{"a": mib + 1, "b": mib},
@@ -106,7 +111,7 @@ func TestExceeded(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got := localstorage.Exceeded(c.pod, localstorage.Usage{Containers: c.containers, EmptyDirs: c.emptyDirs})
+			got := localstorage.Exceeded(c.pod, localstorage.Usage{Roots: c.containers, Logs: c.logs, EmptyDirs: c.emptyDirs})
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}

@@ -1,0 +1,109 @@
+package diskpressure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/filesystem"
+)
+
+// Holder is what takes space on a file system: a pod or a claim.
+type Holder struct {
+	Kind            Kind
+	Namespace, Name string
+	UID             types.UID
+	Parts           []Part
+}
+
+// Kind says what a Holder is.
+type Kind string
+
+// The kinds of holders.
+const (
+	Pod   Kind = "pod"
+	Claim Kind = "claim"
+)
+
+// Part is a part of what a Holder takes. What is empty if there is only one.
+type Part struct {
+	What  string
+	Bytes int64
+}
+
+const (
+	// most is how many holders are named, and how many parts of each.
+	most = 3
+	// mattersPercent of the file system, as for the thresholds, make a holder worth naming.
+	mattersPercent = 1
+	// partShare: a part is worth naming if it is not less than this fraction of the holder.
+	partShare = 10
+)
+
+// Bytes is how much the holder takes.
+func (h Holder) Bytes() (sum int64) {
+	for _, p := range h.Parts {
+		sum += p.Bytes
+	}
+	return sum
+}
+
+// Largest returns the holders that matter on a file system of this size, the largest first.
+func Largest(holders []Holder, size int64) []Holder {
+	matters := filesystem.Share(size, enoughBytes, mattersPercent)
+	large := slices.DeleteFunc(slices.Clone(holders), func(h Holder) bool { return h.Bytes() < max(matters, 1) })
+	slices.SortFunc(large, func(a, b Holder) int {
+		return cmp.Or(cmp.Compare(b.Bytes(), a.Bytes()), strings.Compare(a.id(), b.id()))
+	})
+	return large[:min(len(large), most)]
+}
+
+// HaveChanged reports whether other holders are the largest now, or one of them takes more than twice or less than half of what
+// it did. It is not worth a write to the Node that sizes change a little.
+func HaveChanged(before, now []Holder) bool {
+	if len(before) != len(now) {
+		return true
+	}
+	for _, h := range now {
+		i := slices.IndexFunc(before, func(b Holder) bool { return b.id() == h.id() && b.UID == h.UID })
+		if i < 0 || h.Bytes() > 2*before[i].Bytes() || before[i].Bytes() > 2*h.Bytes() {
+			return true
+		}
+	}
+	return false
+}
+
+func (h Holder) id() string { return fmt.Sprintf("%s %s/%s", h.Kind, h.Namespace, h.Name) }
+
+// Names ends the message of a condition with the names and sizes of the largest holders.
+func Names(largest []Holder) string {
+	if len(largest) == 0 {
+		return ""
+	}
+	var names []string
+	for _, h := range largest {
+		names = append(names, h.id()+" ("+h.Text()+")")
+	}
+	return "; the largest there: " + strings.Join(names, ", ")
+}
+
+// Text says what is large of the holder.
+func (h Holder) Text() string {
+	parts := slices.DeleteFunc(slices.Clone(h.Parts), func(p Part) bool { return p.Bytes < h.Bytes()/partShare })
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	var texts []string
+	for _, p := range parts[:min(len(parts), most)] {
+		texts = append(texts, strings.TrimSpace(p.What+" "+filesystem.Text(p.Bytes)))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// OfPod returns what a message with Names says of a pod; empty if it does not name the pod.
+func OfPod(message, namespace, name string) string {
+	_, text, _ := strings.Cut(message, " "+Holder{Kind: Pod, Namespace: namespace, Name: name}.id()+" (")
+	text, _, _ = strings.Cut(text, ")")
+	return text
+}
