@@ -69,7 +69,7 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 	if obs.Dependencies, err = o.dependencies(ctx, job); err != nil {
 		return nil, err
 	}
-	about := explain.Circumstances{TimesAssumed: o.TimesAssumed, NoController: o.NoController}
+	about := explain.Circumstances{TimesAssumed: o.TimesAssumed, NoController: o.NoController, Largest: o.largest(ctx, pods)}
 	if about.Results, err = o.results(ctx, job, pods); err != nil {
 		return nil, err
 	}

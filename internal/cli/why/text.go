@@ -93,9 +93,9 @@ func (p *screenText) waits(x *stintv1.JobExplanation) {
 	list := x.Waits
 	shown := list[:min(len(list), waitsTold)]
 	for i, w := range shown {
-		text := names[w.For] + ": " + abbreviated(w.Message)
+		text := names[w.For] + ": " + abbreviated(w.Message, longestWait)
 		if w.What != "" && named[w.For] {
-			text = names[w.For] + " " + w.What + ": " + abbreviated(w.Message)
+			text = names[w.For] + " " + w.What + ": " + abbreviated(w.Message, longestWait)
 		}
 		text += p.remedy(x, w)
 		if w.Since != nil {
@@ -229,17 +229,20 @@ func (p *screenText) how(r *stintv1.PodResult) string {
 		text += " at " + p.clock(r.FinishedAt.Time) + " (" + p.ago(r.FinishedAt.Time) + ")"
 	}
 	if r.Message != "" {
-		text += ": " + abbreviated(r.Message)
+		text += ": " + abbreviated(r.Message, longestMessage)
 	}
 	return text
 }
 
-// longestMessage is how many characters are shown of a message.
-const longestMessage = 240
+// These are how many characters are shown of the message of a failure, and of what is waited for: it ends in what fills a disk.
+const (
+	longestMessage = 240
+	longestWait    = 600
+)
 
-func abbreviated(text string) string {
-	if runes := []rune(text); len(runes) > longestMessage {
-		return string(runes[:longestMessage]) + "…"
+func abbreviated(text string, longest int) string {
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "…"
 	}
 	return text
 }

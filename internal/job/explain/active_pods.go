@@ -16,10 +16,11 @@ type activePods struct {
 	*job.Assessment
 	// running are the active pods of which no container waits.
 	running []*corev1.Pod
+	about   Circumstances
 }
 
-func newActivePods(a *job.Assessment) activePods {
-	return activePods{Assessment: a, running: slices.DeleteFunc(slices.Clone(a.Active), func(p *corev1.Pod) bool { return !runs(p) })}
+func newActivePods(a *job.Assessment, about Circumstances) activePods {
+	return activePods{Assessment: a, about: about, running: slices.DeleteFunc(slices.Clone(a.Active), func(p *corev1.Pod) bool { return !runs(p) })}
 }
 
 // isIdle reports whether no pod is active or about to be created.
@@ -86,5 +87,5 @@ func (w activePods) waits() []stintv1.JobWait {
 	if left := w.left(); left > 0 {
 		text += fmt.Sprintf("; %d more to be started after them", left)
 	}
-	return []stintv1.JobWait{{For: stintv1.WaitForPods, Count: int32(n), Message: text}}
+	return []stintv1.JobWait{{For: stintv1.WaitForPods, Count: int32(n), Message: text + w.about.onFullDisk(staying)}}
 }

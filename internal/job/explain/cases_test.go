@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -78,6 +79,10 @@ func explanationsOfWork() map[string]explanation {
 			aPod("b").Index(1).IndexFailureCount(1).Exited(2, at(50)), aPod("c").Index(2).Exited(0, at(0))),
 		"an index waits while others run": explained(stintv1.JobRunning, perIndex(), aPod("a").Index(0).Exited(1, at(55)),
 			aPod("b").Index(1).Running()),
+		"a pod fills the disk of its node": explained(stintv1.JobRunning, aJob(), aPod("a").Running(), aPod("b").Running()).with(
+			func(_ *job.Observation, c *Circumstances) {
+				c.Largest = map[types.UID]string{"b": "emptyDir scratch 12.0 GiB"}
+			}),
 		"pods are replaced when they have ended": explained(stintv1.JobReplacing, aJob().PodReplacementPolicy(batchv1.Failed),
 			aPod("a").Running().With(ending(40, 30)).NodeName("n1"), aPod("b").Running().With(ending(10, 30)).NodeName("n2")),
 		"a node does not end its pod": explained(stintv1.JobReplacing, aJob().PodReplacementPolicy(batchv1.Failed).Parallelism(1), aPod("a").Running().With(ending(5, 10)).NodeName("n9")),
@@ -95,6 +100,17 @@ func explanationsOfPods() map[string]explanation {
 			unscheduled("b", "WaitingForResources", "older pods wait for the same resources and go first")),
 		"no node fits": explained(stintv1.JobPodsWaiting, withTimeout(),
 			unscheduled("a", corev1.PodReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.")),
+		"the disk of the node is full": explained(stintv1.JobPodsWaiting, aJob().Parallelism(3),
+			unscheduled("a", corev1.PodReasonUnschedulable, "the node has the taint node.kubernetes.io/disk-pressure:NoSchedule, which the "+
+				"pod does not tolerate: less than 1.0 GiB are free on the file system of /data: remove files until 1.2 GiB are free; "+
+				"the largest there: pod ns/b (emptyDir scratch 12.0 GiB)"),
+			stuckFor("b", "CrashLoopBackOff", "back-off 20s restarting failed container").Running().With(func(p *corev1.Pod) {
+				p.Status.ContainerStatuses[0].RestartCount = 2
+				p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3}
+			})).with(
+			func(_ *job.Observation, c *Circumstances) {
+				c.Largest = map[types.UID]string{"b": "emptyDir scratch 12.0 GiB"}
+			}),
 		"the image is missing": explained(stintv1.JobPodsWaiting, withTimeout(),
 			stuckFor("a", "ImagePullBackOff", `Back-off pulling image "nope:1"`), stuckFor("b", "ImagePullBackOff", "")),
 		"pods wait for several things": explained(stintv1.JobRunning, aJob().Parallelism(3),

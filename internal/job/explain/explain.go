@@ -18,6 +18,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/job"
@@ -34,6 +35,8 @@ type Circumstances struct {
 	Results []stintv1.PodResult
 	// Events are those about the Job, its pods and their claims.
 	Events []corev1.Event
+	// Largest says what pods take that are among the largest on the full disk of their node, by their UIDs.
+	Largest map[types.UID]string
 	// Dependents are the objects other than pods that belong to the Job, as KIND/NAME.
 	Dependents []string
 	// Holders are the other runs of its schedule that are not finished, if a concurrency policy holds the Job.

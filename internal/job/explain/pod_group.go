@@ -23,6 +23,8 @@ type podGroup struct {
 	remedy string
 	// startBy is when the first of the pods is failed for not having started; zero for never.
 	startBy time.Time
+	// onFullDisk is Circumstances.onFullDisk of the pods.
+	onFullDisk string
 }
 
 // useLastWarning takes the message of the last warning about one of the pods, if there is one: problems with volumes are
@@ -46,7 +48,7 @@ func (g *podGroup) wait() stintv1.JobWait {
 	if g.message != "" {
 		w.Message += ": " + g.message
 	}
-	w.Message += " (" + g.example() + ")"
+	w.Message += " (" + g.example() + ")" + g.onFullDisk
 	return w
 }
 
@@ -67,6 +69,8 @@ func (g *podGroup) chooseRemedy(cluster, needsAreMissing bool) string {
 		return "the objects that its pods need exist"
 	case g.reason == corev1.PodReasonUnschedulable && isAboutClaims(g.message):
 		return remedyForClaims(g.message)
+	case strings.Contains(g.message, corev1.TaintNodeDiskPressure):
+		return "" // Another pod may end and make room.
 	case g.reason == corev1.PodReasonUnschedulable && !cluster:
 		return "its pods request less or tolerate more, or the node changes"
 	case g.reason == "CreateContainerConfigError":

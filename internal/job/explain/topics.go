@@ -26,7 +26,7 @@ type topics struct {
 }
 
 func newTopics(a *job.Assessment, about Circumstances) *topics {
-	w := newActivePods(a)
+	w := newActivePods(a, about)
 	idle := w.isIdle()
 	refusal := newRefusal(a, about)
 	needs := newNeeds(a, about, refusal.applies())

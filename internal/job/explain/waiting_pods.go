@@ -29,6 +29,7 @@ func newWaitingPods(a *job.Assessment, about Circumstances, needsAreMissing bool
 		for _, p := range g.pods {
 			g.startBy = earlier(g.startBy, a.StartBy[p.UID])
 		}
+		g.onFullDisk = about.onFullDisk(g.pods)
 		if isRoutine(g.reason, g.message) {
 			g.useLastWarning(about.Events)
 			w.starting = append(w.starting, g)
