@@ -96,6 +96,13 @@ func (d *disk) checkNow() {
 	}
 }
 
+// freed has the disks checked at once if pods wait for room, as there may be some now.
+func (d *disk) freed() {
+	if d.currentPressure() != "" {
+		d.checkNow()
+	}
+}
+
 // full has the disks checked, as something has failed with err for lack of space. It returns an error that says what is free.
 func (d *disk) full(err error) error {
 	d.checkNow()

@@ -137,6 +137,25 @@ func TestAStartThatAFullDiskPreventsIsTriedAgain(t *testing.T) {
 	h.until(pod, "the pod runs once there is room", inPhase(corev1.PodSucceeded))
 }
 
+func TestPressureEndsAsSoonAsAPodHasLeftRoom(t *testing.T) {
+	rt := newScripted()
+	h := newTestNode(t, rt)
+	h.dir = smallDisk(t)
+	file := filepath.Join(h.dir, "file")
+	fill(t, file, 60)
+	h.startNode(seldom)
+	h.untilPressure(corev1.ConditionTrue)
+	pod := h.create(build("tolerant", []string{"wait"}, tolerates(corev1.TaintNodeDiskPressure, nil)))
+	waits := h.create(build("waits", []string{"exit", "0"}, nil))
+	h.until(pod, "the pod that tolerates it runs", inPhase(corev1.PodRunning))
+	h.untilWaiting(waits, "less than 6 MiB are free")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 0)
+	h.until(waits, "the pod runs", inPhase(corev1.PodSucceeded))
+}
+
 // add adds an image with a layer of this many MiB to the store.
 func add(t *testing.T, s *store.Store, name string, mib int) {
 	t.Helper()

@@ -98,6 +98,7 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 	}
 	w.networks.release(p.uid)
 	p.cleaned = true
+	w.disk.freed()
 	return true
 }
 
