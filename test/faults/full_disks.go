@@ -1,0 +1,47 @@
+package main
+
+// ofFullDisks are faults by which a full disk ends what could wait, or is not explained.
+var ofFullDisks = []fault{
+	{
+		wrong: "A container that cannot start because the disk is full fails for good.",
+		file:  "internal/node/process/sandbox/launch.go",
+		old:   "unix.EBUSY, unix.ENOSPC, unix.EDQUOT}",
+		new:   "unix.EBUSY}",
+		tests: "./internal/node/process -run ^TestAFullDiskIsNoFaultOfTheContainer$",
+	},
+	{
+		wrong: "What the host process says of a full disk is not understood.",
+		file:  "internal/filesystem/reserve.go",
+		old:   "	return IsFull(err) || err != nil",
+		new:   "	return IsFull(err) || err == nil",
+		tests: "./internal/filesystem",
+	},
+	{
+		wrong: "The Node is written again whenever a pod takes a little more of the disk.",
+		file:  "internal/node/diskpressure/largest.go",
+		old:   "h.Bytes() > 2*before[i].Bytes()",
+		new:   "h.Bytes() > before[i].Bytes()",
+		tests: "./internal/node/diskpressure",
+	},
+	{
+		wrong: "Pods that take next to nothing are named on a full disk.",
+		file:  "internal/node/diskpressure/largest.go",
+		old:   "	matters := filesystem.Share(size, enoughBytes, mattersPercent)\n",
+		new:   "	matters := int64(0)\n",
+		tests: "./internal/node/diskpressure",
+	},
+	{
+		wrong: "A Job is told of the disk space of another pod.",
+		file:  "internal/node/diskpressure/largest.go",
+		old:   "Name: name}.id()+\" (\")",
+		new:   "Name: name}.id())",
+		tests: "./internal/node/diskpressure",
+	},
+	{
+		wrong: "A limit of a container does not count its log.",
+		file:  "internal/node/localstorage/localstorage.go",
+		old:   "return u.Roots[name] + u.Logs[name]",
+		new:   "return u.Roots[name]",
+		tests: "./internal/node/localstorage",
+	},
+}
