@@ -15,6 +15,8 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/smalldisk"
 )
 
 // fullStore is a client whose pods cannot be written while the store refuses that, as one whose disk is full does.
@@ -61,64 +63,82 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// startOnSmallDisk starts a node with real processes on a file system so small that it counts as short.
-func startOnSmallDisk(t *testing.T, change func(*node.Config)) (*testNode, *fullStore) {
-	disk := smallDisk(t)
-	rt := processes(t, disk)
-	if !rt.Info().CanMount {
-		t.Skip("volumes cannot be shown here: " + rt.Info().WhyNoMount)
-	}
-	h := newTestNode(t, rt)
-	store := &fullStore{Interface: h.client}
-	h.dir = disk
-	h.startNode(func(c *node.Config) {
-		c.Client = store
-		c.ReportAfter(time.Millisecond)
-		change(c)
+// onSmallDisk calls do with a node that runs real processes on a file system so small that it counts as short.
+func onSmallDisk(t *testing.T, change func(*node.Config), do func(*testNode, *fullStore)) {
+	smalldisk.Run(t, 64, func(disk string) {
+		rt := processes(t, disk)
+		if !rt.Info().CanMount {
+			t.Skip("volumes cannot be shown here: " + rt.Info().WhyNoMount)
+		}
+		t.Cleanup(func() { endAll(t, rt) })
+		h := newTestNode(t, rt)
+		store := &fullStore{Interface: h.client}
+		h.dir = disk
+		h.startNode(func(c *node.Config) {
+			c.Client = store
+			c.ReportAfter(time.Millisecond)
+			change(c)
+		})
+		do(h, store)
 	})
-	return h, store
+}
+
+// endAll ends all containers, without which the host process does not end.
+func endAll(t *testing.T, rt runtime.Runtime) {
+	ctx := context.Background()
+	all, err := rt.List(ctx)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, s := range all {
+		if err := errors.Join(rt.RemovePod(ctx, s.PodUID, ""), rt.Forget(ctx, s.ID)); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func seldom(c *node.Config) { c.CheckDiskEvery(time.Hour) }
 
 func TestVolumesOfAnEndedPodAreFreedBeforeItsEndIsStored(t *testing.T) {
-	h, store := startOnSmallDisk(t, seldom)
-	script := write + "/scratch/file; echo printed; echo told > /dev/termination-log; until test -e /scratch/go; do sleep 0.05; done; exit 3"
-	pod := h.create(build("ends", shell(script), withScratch("30Mi")))
-	restarts := h.create(build("restarts", shell(script), func(p *corev1.Pod) {
-		withScratch("30Mi")(p)
-		p.Spec.RestartPolicy = corev1.RestartPolicyAlways
-	}))
-	h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
-	h.until(restarts, "the pod that restarts runs", inPhase(corev1.PodRunning))
-	store.refuses.Store(true)
-	fill(t, filepath.Join(h.scratchOf(restarts.UID), "go"), 0)
-	fill(t, filepath.Join(h.scratchOf(pod.UID), "go"), 0)
-	h.untilFreed(pod.UID)
-	if !exists(filepath.Join(h.scratchOf(restarts.UID), "file")) {
-		t.Error("a pod that will restart has lost its files")
-	}
-	store.refuses.Store(false)
-	got := h.until(pod, "its end is stored", inPhase(corev1.PodFailed))
-	end := got.Status.ContainerStatuses[0].State.Terminated
-	if end == nil || end.ExitCode != 3 || end.Message != "told\n" {
-		t.Errorf("it ended as %+v", end)
-	}
-	h.logged(got, "main", "printed\n")
+	onSmallDisk(t, seldom, func(h *testNode, store *fullStore) {
+		script := write + "/scratch/file; echo printed; echo told > /dev/termination-log; until test -e /scratch/go; do sleep 0.05; done; exit 3"
+		pod := h.create(build("ends", shell(script), withScratch("30Mi")))
+		restarts := h.create(build("restarts", shell(script), func(p *corev1.Pod) {
+			withScratch("30Mi")(p)
+			p.Spec.RestartPolicy = corev1.RestartPolicyAlways
+		}))
+		h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
+		h.until(restarts, "the pod that restarts runs", inPhase(corev1.PodRunning))
+		store.refuses.Store(true)
+		fill(t, filepath.Join(h.scratchOf(restarts.UID), "go"), 0)
+		fill(t, filepath.Join(h.scratchOf(pod.UID), "go"), 0)
+		h.untilFreed(pod.UID)
+		if !exists(filepath.Join(h.scratchOf(restarts.UID), "file")) {
+			t.Error("a pod that will restart has lost its files")
+		}
+		store.refuses.Store(false)
+		got := h.until(pod, "its end is stored", inPhase(corev1.PodFailed))
+		end := got.Status.ContainerStatuses[0].State.Terminated
+		if end == nil || end.ExitCode != 3 || end.Message != "told\n" {
+			t.Errorf("it ended as %+v", end)
+		}
+		h.logged(got, "main", "printed\n")
+	})
 }
 
 func TestVolumesOfADeletedPodAreFreedBeforeItIsGone(t *testing.T) {
-	h, store := startOnSmallDisk(t, seldom)
-	pod := h.create(build("deleted", shell("until test -e /scratch/go; do sleep 0.05; done"), func(p *corev1.Pod) {
-		withScratch("30Mi")(p)
-		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(1))
-	}))
-	h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
-	store.refuses.Store(true)
-	if err := h.client.Pods().Delete(t.Context(), pod, client.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	h.untilFreed(pod.UID)
-	store.refuses.Store(false)
-	h.until(pod, "the pod is gone", gone)
+	onSmallDisk(t, seldom, func(h *testNode, store *fullStore) {
+		pod := h.create(build("deleted", shell("until test -e /scratch/go; do sleep 0.05; done"), func(p *corev1.Pod) {
+			withScratch("30Mi")(p)
+			p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(1))
+		}))
+		h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
+		store.refuses.Store(true)
+		if err := h.client.Pods().Delete(t.Context(), pod, client.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		h.untilFreed(pod.UID)
+		store.refuses.Store(false)
+		h.until(pod, "the pod is gone", gone)
+	})
 }
