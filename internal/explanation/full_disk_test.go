@@ -52,7 +52,9 @@ func TestAPodThatFillsTheDiskOfItsNodeIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(x.Waits, func(w stintv1.JobWait) bool { return strings.Contains(w.Message, "filler-1 (emptyDir scratch 12.0 GiB)") }) {
+	if !slices.ContainsFunc(x.Waits, func(w stintv1.JobWait) bool {
+		return strings.Contains(w.Message, "filler-1 (emptyDir scratch 12.0 GiB)")
+	}) {
 		t.Errorf("it waits for %+v", x.Waits)
 	}
 }

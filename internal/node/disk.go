@@ -132,7 +132,7 @@ func (d *disk) reportDiskPressure(ctx context.Context) {
 	d.largest.tell()
 }
 
-// makeRoom removes what nobody needs: what pods that have ended hold, and then images.
+// makeRoom removes what no pod uses any more: the volumes of those that have ended, and then images.
 func (d *disk) makeRoom(ctx context.Context) {
 	if d.isShort(ctx) {
 		d.freeEnded(ctx)
