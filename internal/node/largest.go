@@ -56,9 +56,7 @@ func (l *largest) names(ctx context.Context, size int64) string {
 	select {
 	case m := <-l.running:
 		l.running, l.due = nil, time.Now().Add(max(l.every, measureRest*m.took))
-		if now := diskpressure.Largest(m.holders, size); diskpressure.HaveChanged(l.named, now) {
-			l.named = now
-		}
+		l.named = diskpressure.Largest(l.named, m.holders, size)
 	case <-patience.C:
 	}
 	return diskpressure.Names(l.named)

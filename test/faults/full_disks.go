@@ -19,8 +19,15 @@ var ofFullDisks = []fault{
 	{
 		wrong: "The Node is written again whenever a pod takes a little more of the disk.",
 		file:  "internal/node/diskpressure/largest.go",
-		old:   "h.Bytes() > 2*before[i].Bytes()",
-		new:   "h.Bytes() > before[i].Bytes()",
+		old:   "now.Bytes() > 2*h.Bytes()",
+		new:   "now.Bytes() > h.Bytes()",
+		tests: "./internal/node/diskpressure",
+	},
+	{
+		wrong: "Of pods of about the same size others are named each time that a full disk is measured.",
+		file:  "internal/node/diskpressure/largest.go",
+		old:   "h.Bytes() > 2*named[most-1].Bytes()",
+		new:   "h.Bytes() > named[most-1].Bytes()",
 		tests: "./internal/node/diskpressure",
 	},
 	{

@@ -51,29 +51,39 @@ func (h Holder) Bytes() (sum int64) {
 	return sum
 }
 
-// Largest returns the holders that matter on a file system of this size, the largest first.
-func Largest(holders []Holder, size int64) []Holder {
+// Largest returns the holders to name on a file system of this size, the largest first. Those that were named before stay as long as
+// that is about true: small changes are not worth a write to the Node.
+func Largest(named, holders []Holder, size int64) []Holder {
 	matters := filesystem.Share(size, enoughBytes, mattersPercent)
 	large := slices.DeleteFunc(slices.Clone(holders), func(h Holder) bool { return h.Bytes() < max(matters, 1) })
 	slices.SortFunc(large, func(a, b Holder) int {
 		return cmp.Or(cmp.Compare(b.Bytes(), a.Bytes()), strings.Compare(a.id(), b.id()))
 	})
-	return large[:min(len(large), most)]
+	if largest := large[:min(len(large), most)]; !areAbout(named, holders, largest) {
+		return largest
+	}
+	return named
 }
 
-// HaveChanged reports whether other holders are the largest now, or one of them takes more than twice or less than half of what
-// it did. It is not worth a write to the Node that sizes change a little.
-func HaveChanged(before, now []Holder) bool {
-	if len(before) != len(now) {
-		return true
-	}
-	for _, h := range now {
-		i := slices.IndexFunc(before, func(b Holder) bool { return b.id() == h.id() && b.UID == h.UID })
-		if i < 0 || h.Bytes() > 2*before[i].Bytes() || before[i].Bytes() > 2*h.Bytes() {
-			return true
+// areAbout reports whether the named holders still take about what they did, and none of the largest takes much more.
+func areAbout(named, holders, largest []Holder) bool {
+	for _, h := range named {
+		now := find(holders, h)
+		if now == nil || now.Bytes() > 2*h.Bytes() || h.Bytes() > 2*now.Bytes() {
+			return false
 		}
 	}
-	return false
+	return !slices.ContainsFunc(largest, func(h Holder) bool {
+		return find(named, h) == nil && (len(named) < most || h.Bytes() > 2*named[most-1].Bytes())
+	})
+}
+
+func find(in []Holder, h Holder) *Holder {
+	i := slices.IndexFunc(in, func(other Holder) bool { return other.id() == h.id() && other.UID == h.UID })
+	if i < 0 {
+		return nil
+	}
+	return &in[i]
 }
 
 func (h Holder) id() string { return fmt.Sprintf("%s %s/%s", h.Kind, h.Namespace, h.Name) }

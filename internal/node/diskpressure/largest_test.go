@@ -1,9 +1,9 @@
 package diskpressure_test
 
 import (
-	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/node/diskpressure"
@@ -57,7 +57,7 @@ func TestNames(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if got := diskpressure.Names(diskpressure.Largest(c.holders, c.size)); got != c.want {
+			if got := diskpressure.Names(diskpressure.Largest(nil, c.holders, c.size)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -79,28 +79,40 @@ func TestAMessageSaysWhatAPodTakes(t *testing.T) {
 	}
 }
 
-func TestHaveChanged(t *testing.T) {
+func TestWhatWasNamedStaysWhileItIsAboutTrue(t *testing.T) {
 	a, b := pod("a", scratch(100*mib)), pod("b", scratch(90*mib))
 	again := a
 	again.UID = "another"
+	named := []diskpressure.Holder{a, b, pod("c", scratch(80*mib))}
+	with := func(changed ...diskpressure.Holder) []diskpressure.Holder {
+		return append(changed, named[len(changed):]...)
+	}
 	for sentence, c := range map[string]struct {
-		now  []diskpressure.Holder
-		want bool
+		named, now []diskpressure.Holder
+		stays      bool
 	}{
-		"nothing":                   {[]diskpressure.Holder{a, b}, false},
-		"they have changed places":  {[]diskpressure.Holder{b, a}, false},
-		"one takes a little more":   {[]diskpressure.Holder{pod("a", scratch(150*mib)), b}, false},
-		"one takes more than twice": {[]diskpressure.Holder{pod("a", scratch(201*mib)), b}, true},
-		"one takes less than half":  {[]diskpressure.Holder{pod("a", scratch(49*mib)), b}, true},
-		"one is gone":               {[]diskpressure.Holder{a}, true},
-		"there is one more":         {[]diskpressure.Holder{a, b, pod("c", scratch(mib))}, true},
-		"another is in its place":   {[]diskpressure.Holder{a, claim("b", 90*mib)}, true},
-		"a pod was made anew":       {[]diskpressure.Holder{again, b}, true},
-		"there are none any more":   {nil, true},
+		"nothing has changed":           {named, with(), true},
+		"they have changed places":      {named, with(b, a), true},
+		"one takes a little more":       {named, with(pod("a", scratch(150*mib))), true},
+		"one takes more than twice":     {named, with(pod("a", scratch(201*mib))), false},
+		"one takes less than half":      {named, with(pod("a", scratch(49*mib))), false},
+		"one is gone":                   {named, named[1:], false},
+		"all are gone":                  {named, nil, false},
+		"a pod was made anew":           {named, with(again), false},
+		"a fourth is a little larger":   {named, append(with(), pod("d", scratch(160*mib))), true},
+		"a fourth is much larger":       {named, append(with(), pod("d", scratch(161*mib))), false},
+		"there is a third":              {named[:2], named, false},
+		"a third takes next to nothing": {named[:2], append(with()[:2], pod("c", scratch(1))), true},
+		"a claim is in a pod's place":   {named[:2], []diskpressure.Holder{a, claim("b", 90*mib)}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if got := diskpressure.HaveChanged([]diskpressure.Holder{a, b}, slices.Clone(c.now)); got != c.want {
-				t.Errorf("got %t", got)
+			largest := diskpressure.Largest(c.named, c.now, gib)
+			fresh := diskpressure.Largest(nil, c.now, gib)
+			if stays := cmp.Equal(largest, c.named); stays != c.stays {
+				t.Errorf("stays is %t: %v", stays, largest)
+			}
+			if !c.stays && !cmp.Equal(largest, fresh) {
+				t.Errorf("got %v, want %v", largest, fresh)
 			}
 		})
 	}
