@@ -157,3 +157,42 @@ func TestAStoreIsOpenedOnAFullDisk(t *testing.T) {
 		put(t, s, object(1), objectValue, 0)
 	})
 }
+
+// A store of an older version has no headroom. etcd allocates the rest of its log's last segment at each start.
+func TestAStoreWithoutHeadroomIsReadOnAFullDisk(t *testing.T) {
+	smalldisk.Run(t, 300, func(disk string) {
+		dir := filepath.Join(disk, "data")
+		s := openIn(t, dir)
+		put(t, s, object(0), objectValue, 0)
+		s.Close()
+		removeHeadroom(t, filepath.Join(dir, "etcd"))
+		smalldisk.FillUp(t, filepath.Join(disk, "fill"))
+
+		s = openIn(t, dir, ReadOnly)
+		if revisionOf(t, s, object(0)) == 0 {
+			t.Error("nothing is there")
+		}
+		s.Close()
+		if _, err := os.Stat(s.scratch); s.scratch == "" || !os.IsNotExist(err) {
+			t.Errorf("the copy %q after it was closed: %v", s.scratch, err)
+		}
+	})
+}
+
+func removeHeadroom(t *testing.T, etcdDir string) {
+	t.Helper()
+	wal := filepath.Join(etcdDir, "member", "wal")
+	for _, path := range []string{filepath.Join(etcdDir, "spare"), filepath.Join(wal, "0.tmp"), filepath.Join(wal, "1.tmp")} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	segment, err := os.OpenFile(filepath.Join(wal, "0000000000000000-0000000000000000.wal"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer segment.Close()
+	if err := unix.Fallocate(int(segment.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 1<<20, spareBytes); err != nil {
+		t.Fatal(err)
+	}
+}

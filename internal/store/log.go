@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ func openLog(etcdDir string) (*etcdLog, error) {
 	capture := errorCapture{l.failed, fail}
 	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
 	core := zapcore.NewCore(encoder, zapcore.Lock(f), zapcore.WarnLevel)
-	l.Logger = zap.New(core, zap.WithFatalHook(capture), zap.WithPanicHook(capture))
+	l.Logger = zap.New(core, zap.WithFatalHook(capture), zap.WithPanicHook(capture), zap.ErrorOutput(zapcore.AddSync(io.Discard)))
 	return l, nil
 }
 

@@ -28,13 +28,17 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 	"k8s.io/apiserver/pkg/storage/etcd3"
+
+	"github.com/stint-dev/stint/internal/filesystem"
 )
 
 // Store is an open data directory.
 type Store struct {
-	dir         string
-	quota       int64
-	readOnly    bool
+	dir      string
+	quota    int64
+	readOnly bool
+	// scratch is the directory of a copy; empty if the store is opened in its place.
+	scratch     string
 	lock        *lock
 	headroom    *headroom
 	log         *etcdLog
@@ -53,7 +57,7 @@ type Option func(*Store)
 // Quota limits the size of the store in bytes; 0 is DefaultQuota.
 func Quota(bytes int64) Option { return func(s *Store) { s.quota = cmp.Or(bytes, DefaultQuota) } }
 
-// ReadOnly opens a store that only reads: it needs no disk space.
+// ReadOnly opens a store that is only read. It needs no disk space: if the disk is full, a copy elsewhere may be opened.
 func ReadOnly(s *Store) { s.readOnly = true }
 
 // Open opens the store in dir, and creates it if it does not exist. ctx limits only the start: the open store does not use
@@ -74,7 +78,11 @@ func Open(ctx context.Context, dir string, options ...Option) (*Store, error) {
 	for _, set := range options {
 		set(s)
 	}
-	if err := s.open(ctx, etcdDir); err != nil {
+	err = s.open(ctx, etcdDir)
+	if s.readOnly && filesystem.SaysFull(err) {
+		err = s.openCopy(ctx, etcdDir, err)
+	}
+	if err != nil {
 		// An etcd that is still starting has the files open: the lock is released when it is closed.
 		if !errors.Is(err, errStillStarting) {
 			lock.release()
@@ -82,6 +90,17 @@ func Open(ctx context.Context, dir string, options ...Option) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// openCopy opens a copy of a store that cannot be opened in its place because the disk is full.
+func (s *Store) openCopy(ctx context.Context, etcdDir string, full error) (err error) {
+	if s.scratch, err = copyOf(etcdDir); err != nil {
+		return errors.Join(full, err)
+	}
+	if err := s.open(ctx, s.scratch); err != nil {
+		return errors.Join(err, os.RemoveAll(s.scratch))
+	}
+	return nil
 }
 
 func (s *Store) open(ctx context.Context, etcdDir string) error {
@@ -161,5 +180,8 @@ func (s *Store) close() {
 	s.readers.close()
 	s.headroom.keepSegments(s.etcd.Close)
 	_ = s.log.Close()
+	if s.scratch != "" {
+		_ = os.RemoveAll(s.scratch)
+	}
 	s.lock.release()
 }

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/stint-dev/stint/internal/datadir"
+)
+
+// placesForCopies are directories on other disks, or in memory, where a reader copies a store whose disk is full.
+func placesForCopies() []string {
+	return []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm", os.TempDir()}
+}
+
+// copyOf copies etcd's files to the first place that has room, and returns their directory.
+func copyOf(etcdDir string) (string, error) {
+	err := errors.New("there is no place for a copy")
+	for _, place := range placesForCopies() {
+		dir, failed := copyTo(place, etcdDir)
+		if failed == nil {
+			return dir, nil
+		}
+		err = failed
+	}
+	return "", err
+}
+
+func copyTo(place, etcdDir string) (dir string, err error) {
+	if place == "" {
+		return "", os.ErrNotExist
+	}
+	if dir, err = os.MkdirTemp(place, "stint-copy-"); err != nil {
+		return "", err
+	}
+	for _, pattern := range []string{"member/wal/*.wal", "member/snap/*.snap", "member/snap/db"} {
+		paths, _ := filepath.Glob(filepath.Join(etcdDir, pattern)) // The pattern is well-formed.
+		for _, path := range paths {
+			err = errors.Join(err, copyFile(filepath.Join(dir, filepath.Dir(pattern)), path))
+		}
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// copyFile leaves holes where a file is zero, which most of etcd's files are.
+func copyFile(to, path string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	from, err := datadir.Open(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.OpenFile(filepath.Join(to, filepath.Base(path)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	zero := make([]byte, 64<<10)
+	chunk := make([]byte, len(zero))
+	for size := int64(0); ; {
+		n, err := io.ReadFull(from, chunk)
+		if !bytes.Equal(chunk[:n], zero[:n]) {
+			if _, err := f.WriteAt(chunk[:n], size); err != nil {
+				return err
+			}
+		}
+		size += int64(n)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return f.Truncate(size)
+		case err != nil:
+			return err
+		}
+	}
+}
