@@ -18,6 +18,8 @@ type cursor struct {
 	file    *os.File
 	buffer  *bufio.Reader
 	pending []byte
+	// offset is where the next line begins in the file.
+	offset int64
 	// rotated: nothing is written to the current file any more.
 	rotated bool
 }
@@ -34,11 +36,15 @@ func (c *cursor) line() ([]byte, error) {
 		c.pending = append(c.pending, piece...)
 		switch {
 		case err == nil:
+			c.offset += int64(len(c.pending))
 			line := bytes.TrimSuffix(c.pending, []byte("\n"))
 			c.pending = c.pending[len(c.pending):]
 			return line, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
+			if err := c.rewind(); err != nil {
+				return nil, err
+			}
 			if err := c.finishFile(); err != nil {
 				return nil, err
 			}
@@ -46,6 +52,19 @@ func (c *cursor) line() ([]byte, error) {
 			return nil, fmt.Errorf("read log: %w", err)
 		}
 	}
+}
+
+// rewind goes back to the beginning of a line that has no end yet. Where the disk is full, its writer removes such a line again.
+func (c *cursor) rewind() error {
+	if len(c.pending) == 0 {
+		return nil
+	}
+	c.pending = c.pending[:0]
+	if _, err := c.file.Seek(c.offset, io.SeekStart); err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	c.buffer.Reset(c.file)
+	return nil
 }
 
 // finishFile goes on to the next file at the end of the current one, but first reads what was written to the current
@@ -81,7 +100,7 @@ func (c *cursor) advance() error {
 			return fmt.Errorf("open log: %w", failed)
 		}
 		c.close()
-		c.file, c.buffer, c.pending, c.rotated = f, bufio.NewReaderSize(f, 32<<10), nil, false
+		c.file, c.buffer, c.pending, c.offset, c.rotated = f, bufio.NewReaderSize(f, 32<<10), nil, 0, false
 		return nil
 	}
 }
