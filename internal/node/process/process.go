@@ -257,7 +257,7 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 		}
 		l = next
 		r.attach(ctx, l)
-		r.addEnded(ctx, l)
+		r.addMissed(ctx, l)
 	}
 }
 
@@ -288,14 +288,14 @@ func (r *Runtime) reconnect(ctx context.Context) (*link, bool) {
 	}
 }
 
-// addEnded adds an event for each container that ended while there was no link.
-func (r *Runtime) addEnded(ctx context.Context, l *link) {
+// addMissed adds an event for each container that may have ended or lost output while there was no link.
+func (r *Runtime) addMissed(ctx context.Context, l *link) {
 	reply, err := l.ask(ctx, wire.Request{Op: wire.OpList})
 	if err != nil {
-		return // the link is broken again, and addEnded is called for the next one
+		return // the link is broken again, and addMissed is called for the next one
 	}
 	for _, s := range reply.Statuses {
-		if s.State == runtime.Exited {
+		if s.State == runtime.Exited || s.LostOutput != nil {
 			r.events.add(s)
 		}
 	}

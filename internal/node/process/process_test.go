@@ -161,7 +161,9 @@ func (m *machine) wait(id runtime.ID) runtime.Status {
 			return s
 		}
 		s := await.Value(m.t, fmt.Sprintf("the end of container %v", id), m.Events())
-		m.ended[s.ID] = s
+		if s.State == runtime.Exited {
+			m.ended[s.ID] = s
+		}
 	}
 }
 

@@ -179,6 +179,18 @@ type Status struct {
 	ImageID string `json:"imageID,omitempty"`
 	// MissingMountPoints are those that had to be made in private copies of the machine's directories.
 	MissingMountPoints []MissingMountPoint `json:"missingMountPoints,omitempty"`
+	// LostOutput is what could not be written to its log; nil if nothing was lost, and from a host of an older version.
+	LostOutput *LostOutput `json:"lostOutput,omitempty"`
+}
+
+// LostOutput is output of a container that its log lacks. It does not change until the container ends.
+type LostOutput struct {
+	// Bytes is the amount; while the container runs it is that of the first write that failed.
+	Bytes int64 `json:"bytes"`
+	// Since is when the first of it was printed.
+	Since time.Time `json:"since"`
+	// Reason is why that could not be written, for people: "no space left on device".
+	Reason string `json:"reason"`
 }
 
 // MissingMountPoint is a mount path that the machine does not have. For want of it Dir, the nearest directory that the
@@ -266,8 +278,8 @@ type Runtime interface {
 	// List returns every attempt that runs or has not been forgotten.
 	List(ctx context.Context) ([]Status, error)
 
-	// Events delivers the Status of every attempt that exits while the control plane is connected, once or more.
-	// What ended before is in List. The channel is closed when the runtime is.
+	// Events delivers the Status of every attempt that exits, or loses output for the first time, while the control plane is
+	// connected, once or more. What happened before is in List. The channel is closed when the runtime is.
 	Events() <-chan Status
 
 	// Forget drops the records of ended attempts whose result is safe in the API server.

@@ -1,7 +1,6 @@
 package crilog
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 var line = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z (stdout|stderr) ([FP]) (.*)$`)
@@ -50,8 +51,8 @@ func copyAll(t *testing.T, chunks ...string) []entry {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
+	if lost := log.Close(); lost != nil {
+		t.Fatal(lost)
 	}
 	data, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
@@ -112,8 +113,8 @@ func TestNothingIsLostWhateverTheChunks(t *testing.T) {
 			s.take([]byte(chunk), time.Unix(0, 0))
 		}
 		s.flush()
-		if err := log.Close(); err != nil {
-			t.Fatal(err)
+		if lost := log.Close(); lost != nil {
+			t.Fatal(lost)
 		}
 		data, err := os.ReadFile(path)
 		if err != nil && !os.IsNotExist(err) {
@@ -139,6 +140,13 @@ func TestNothingIsLostWhateverTheChunks(t *testing.T) {
 	})
 }
 
+func appendAll(t *testing.T, w *Writer, records string, now time.Time) {
+	t.Helper()
+	if _, err := w.append([]byte(records), len(records), now); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestRotation(t *testing.T) {
 	// The path of a data directory may contain the special characters of patterns.
 	dir := filepath.Join(t.TempDir(), "[a-z]*")
@@ -149,14 +157,14 @@ func TestRotation(t *testing.T) {
 	w := NewWriter(path, Limits{MaxBytes: 10, MaxFiles: 3})
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i := range 5 {
-		w.append([]byte(fmt.Sprintf("%d234567890\n", i)))
+		appendAll(t, w, fmt.Sprintf("%d234567890\n", i), now)
 		if err := w.rotate(now.Add(time.Duration(i) * time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		w.append([]byte("begin\n"))
+		appendAll(t, w, "begin\n", now)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	if lost := w.Close(); lost != nil {
+		t.Fatal(lost)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -180,10 +188,10 @@ func TestALogStaysWithinItsBoundHoweverFastItGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
 	w := NewWriter(path, Limits{MaxBytes: 1 << 10, MaxFiles: 3})
 	for range 2000 {
-		w.append(bytes.Repeat([]byte("x"), 100))
+		appendAll(t, w, strings.Repeat("x", 100), time.Now())
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	if lost := w.Close(); lost != nil {
+		t.Fatal(lost)
 	}
 	files, err := filepath.Glob(path + "*")
 	if err != nil {
@@ -207,17 +215,14 @@ func TestAFileThatIsSetAsideOverwritesNone(t *testing.T) {
 	w := NewWriter(path, Limits{MaxBytes: 1, MaxFiles: 5})
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, text := range []string{"a\n", "b\n", "c\n"} {
-		w.append([]byte(text))
+		appendAll(t, w, text, now)
 		if err := w.rotate(now); err != nil {
 			t.Fatal(err)
 		}
-		if w.file == nil {
-			// The next lines must not rotate the file by the clock of the machine.
-			w.limits.MaxBytes = 1 << 20
-		}
+		w.limits.MaxBytes = 1 << 20 // The next lines do not rotate the file.
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	if lost := w.Close(); lost != nil {
+		t.Fatal(lost)
 	}
 	first, err := os.ReadFile(path + ".20260102-030405.000000000")
 	if err != nil {
@@ -234,9 +239,10 @@ func TestAFileThatIsSetAsideOverwritesNone(t *testing.T) {
 
 func TestAFailureToWriteIsReportedAndDoesNotBlock(t *testing.T) {
 	w := NewWriter("/proc/no-such-place/0.log", DefaultLimits)
-	w.append([]byte("lost\n"))
-	if err := w.Close(); err == nil {
-		t.Error("lost output goes unreported")
+	NewStream(w, "stdout").take([]byte("lost\n"), time.Unix(7, 0))
+	want := runtime.LostOutput{Bytes: 5, Since: time.Unix(7, 0), Reason: "no such file or directory"}
+	if lost := w.Close(); lost == nil || *lost != want {
+		t.Errorf("lost: %+v", lost)
 	}
 }
 
@@ -244,9 +250,9 @@ func TestAFailureToWriteIsReportedAndDoesNotBlock(t *testing.T) {
 func TestADirectoryThatIsMadeAgainIsClosed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "logs")
 	w := NewWriter(filepath.Join(dir, "pod", "0.log"), DefaultLimits)
-	w.append([]byte("a\n"))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	appendAll(t, w, "a\n", time.Now())
+	if lost := w.Close(); lost != nil {
+		t.Fatal(lost)
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info.Mode(), err)

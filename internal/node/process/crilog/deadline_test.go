@@ -40,8 +40,8 @@ func TestWhatIsInThePipeAtTheDeadlineIsKept(t *testing.T) {
 			if err := NewStream(log, "stdout").Copy(r); err != nil {
 				t.Error(err)
 			}
-			if err := log.Close(); err != nil {
-				t.Error(err)
+			if lost := log.Close(); lost != nil {
+				t.Error(lost)
 			}
 			data, err := os.ReadFile(path)
 			if err != nil && !os.IsNotExist(err) {

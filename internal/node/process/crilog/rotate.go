@@ -1,6 +1,7 @@
 package crilog
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,8 +13,8 @@ import (
 // because a container may fill many files in a second; files of older versions, without them, sort first.
 const rotatedLayout = ".20060102-150405.000000000"
 
-// rotate renames the current file and removes the oldest ones. If there is a file of the new name already, because the
-// clock was set back, it does nothing and the current file grows.
+// rotate renames the current file, makes a new one, and removes the oldest ones. If there is a file of the new name already,
+// because the clock was set back, it does nothing and the current file grows. If there can be no new file, the current one stays.
 func (w *Writer) rotate(now time.Time) error {
 	rotated := w.path + now.UTC().Format(rotatedLayout)
 	if _, err := os.Lstat(rotated); err == nil {
@@ -22,8 +23,11 @@ func (w *Writer) rotate(now time.Time) error {
 	if err := os.Rename(w.path, rotated); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	w.file.Close()
-	w.file = nil
+	full := w.file
+	if err := w.open(now); err != nil {
+		return errors.Join(err, os.Rename(rotated, w.path))
+	}
+	full.Close()
 	return w.removeOldest()
 }
 

@@ -18,6 +18,12 @@ type Stream struct {
 	log     *Writer
 	name    string
 	pending []byte
+	// goesOn: the line of the stream's last record in the log goes on in its next one.
+	goesOn bool
+	// cutOff: that next record was lost.
+	cutOff bool
+	// skipping: a piece of the line that is being read was lost, so the rest of the line is left out as well.
+	skipping bool
 	// also gets what was read after it was written to the log; it may be nil.
 	also func(data []byte)
 }
@@ -95,8 +101,12 @@ func (s *Stream) readOnce(fd int) (int, error) {
 
 // take writes the whole lines of data and keeps the rest for later.
 func (s *Stream) take(data []byte, now time.Time) {
-	head := s.head(now)
+	if s.skipping {
+		data = s.skip(data, now)
+	}
+	head, taken := s.head(now), len(s.pending)+len(data)
 	var out []byte
+	goesOn := false
 	for {
 		end := bytes.IndexByte(data, '\n')
 		rest := data
@@ -106,24 +116,26 @@ func (s *Stream) take(data []byte, now time.Time) {
 		for len(s.pending)+len(rest) > maxLine {
 			n := maxLine - len(s.pending)
 			out = appendLine(out, head, "P ", s.pending, rest[:n])
-			s.pending, rest = s.pending[:0], rest[n:]
+			s.pending, rest, goesOn = s.pending[:0], rest[n:], true
 		}
 		if end < 0 {
 			s.pending = append(s.pending, rest...)
 			break
 		}
 		out = appendLine(out, head, "F ", s.pending, rest)
-		s.pending, data = s.pending[:0], data[end+1:]
+		s.pending, data, goesOn = s.pending[:0], data[end+1:], false
 	}
 	if len(out) > 0 {
-		s.log.append(out)
+		s.write(out, batch{len(head), taken - len(s.pending), goesOn}, now)
 	}
 }
 
 // flush writes the last line if it has no newline.
 func (s *Stream) flush() {
 	if len(s.pending) > 0 {
-		s.log.append(appendLine(nil, s.head(time.Now()), "F ", s.pending, nil))
+		now := time.Now()
+		head := s.head(now)
+		s.write(appendLine(nil, head, "F ", s.pending, nil), batch{len(head), len(s.pending), false}, now)
 		s.pending = nil
 	}
 }

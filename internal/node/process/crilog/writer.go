@@ -8,11 +8,16 @@
 package crilog
 
 import (
-	"fmt"
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // Limits bound the size of one container's log.
@@ -30,11 +35,20 @@ var DefaultLimits = Limits{MaxBytes: 10 << 20, MaxFiles: 5}
 type Writer struct {
 	path   string
 	limits Limits
+	onLoss func(runtime.LostOutput)
 
 	mu   sync.Mutex
 	file *os.File
+	// size is where the last whole record ends. torn: a write that failed has left a part of a record behind it.
 	size int64
-	err  error
+	torn bool
+	// output is how much of the container's output the file has, from since on.
+	output int64
+	since  time.Time
+	// checked is when the file was last seen to be in its directory.
+	checked time.Time
+	// lost is nil until output is lost.
+	lost *runtime.LostOutput
 }
 
 // NewWriter writes to path, once there is something to write.
@@ -42,33 +56,57 @@ func NewWriter(path string, limits Limits) *Writer {
 	return &Writer{path: path, limits: limits}
 }
 
-// append writes whole log lines. After a failure it tries again with the next lines: a full disk may have room
-// later, and the container must not block meanwhile.
-func (w *Writer) append(lines []byte) {
+// append writes records, which hold so many bytes of output. If that fails it returns how many bytes of records are in the log:
+// whole records. Later ones may be written all the same: a full disk may have room again, and the container must not
+// block meanwhile.
+func (w *Writer) append(records []byte, output int, now time.Time) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.write(lines); err != nil {
-		w.err = fmt.Errorf("container log: %w", err)
+	if err := w.prepare(now); err != nil {
+		return 0, err
 	}
+	n, err := w.file.Write(records)
+	if err != nil {
+		whole := bytes.LastIndexByte(records[:n], '\n') + 1
+		w.torn = n > whole
+		n = whole
+	} else {
+		w.output += int64(output)
+	}
+	w.size += int64(n)
+	_ = w.cutBack() // If it fails, the next append tries again.
+	return n, err
 }
 
-func (w *Writer) write(lines []byte) error {
-	if w.file != nil && w.size >= w.limits.MaxBytes {
-		if err := w.rotate(time.Now()); err != nil {
-			return err
-		}
+// prepare has the file ready for the next record.
+func (w *Writer) prepare(now time.Time) error {
+	if err := w.cutBack(); err != nil {
+		return err
 	}
-	if w.file == nil {
-		if err := w.open(); err != nil {
-			return err
-		}
+	full := w.size >= w.limits.MaxBytes
+	if w.file != nil && (full || now.Sub(w.checked) >= checkEvery) {
+		w.checkRemoved(now)
 	}
-	n, err := w.file.Write(lines)
-	w.size += int64(n)
+	switch {
+	case w.file == nil:
+		return w.open(now)
+	case full:
+		_ = w.rotate(now) // If it fails, the file grows.
+	}
+	return nil
+}
+
+// cutBack removes what a write that failed has left behind the last whole record.
+func (w *Writer) cutBack() error {
+	if !w.torn {
+		return nil
+	}
+	err := w.file.Truncate(w.size)
+	w.torn = err != nil
 	return err
 }
 
-func (w *Writer) open() error {
+func (w *Writer) open(now time.Time) error {
 	const flags = os.O_CREATE | os.O_APPEND | os.O_WRONLY
 	f, err := os.OpenFile(w.path, flags, 0o640)
 	if os.IsNotExist(err) {
@@ -85,16 +123,37 @@ func (w *Writer) open() error {
 		return err
 	}
 	w.file, w.size = f, info.Size()
+	w.output, w.since, w.checked = 0, now, now
 	return nil
 }
 
-// Close closes the file and returns the last failure to write, if there was one.
-func (w *Writer) Close() error {
+// checkEvery is how often a file that is written to is looked for in its directory.
+const checkEvery = time.Second
+
+var errRemoved = errors.New("its log was removed")
+
+// checkRemoved closes the file if it was removed, so that another one is made.
+func (w *Writer) checkRemoved(now time.Time) {
+	w.checked = now
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(w.file.Fd()), &stat); err != nil || stat.Nlink > 0 {
+		return
+	}
+	w.file.Close()
+	w.file = nil
+	w.count(w.output, w.since, errRemoved)
+}
+
+// Close closes the file and returns what was lost; nil if all was written.
+func (w *Writer) Close() *runtime.LostOutput {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.file != nil {
+		w.checkRemoved(w.checked)
+	}
 	if w.file != nil {
 		w.file.Close()
 		w.file = nil
 	}
-	return w.err
+	return w.lost
 }

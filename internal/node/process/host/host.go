@@ -254,7 +254,7 @@ var streamNames = []string{"stdout", "stderr"}
 
 // supervise follows a container to its end.
 func (h *Host) supervise(e *entry, p *sandbox.Process, logPath string) {
-	log := crilog.NewWriter(logPath, crilog.DefaultLimits)
+	log := crilog.NewWriter(logPath, crilog.DefaultLimits).OnLoss(func(lost runtime.LostOutput) { h.outputLost(e, lost) })
 	var streams sync.WaitGroup
 	for i, pipe := range p.Outputs() {
 		stream := crilog.NewStream(log, streamNames[i]).Also(func(data []byte) { e.listeners.write(i, data) })
@@ -268,9 +268,7 @@ func (h *Host) supervise(e *entry, p *sandbox.Process, logPath string) {
 	}
 	streams.Wait()
 	e.listeners.end()
-	if logErr := log.Close(); logErr != nil {
-		slog.Error("Output of a container is lost", "container", e.status.ID, "err", logErr)
-	}
+	lost := log.Close()
 	if err != nil {
 		slog.Error("The exit code of a container is lost", "container", e.status.ID, "err", err)
 	}
@@ -282,7 +280,21 @@ func (h *Host) supervise(e *entry, p *sandbox.Process, logPath string) {
 	exit := p.Release(clean)
 	s.State, s.FinishedAt, s.PID = runtime.Exited, finished, 0
 	s.ExitCode, s.Signal, s.OOMKilled = exit.Code, exit.Signal, exit.OOMKilled
-	s.TerminationMessage = exit.Message
+	s.TerminationMessage, s.LostOutput = exit.Message, lost
 	h.finish(e, s)
+	h.sendEvent(s)
+}
+
+// outputLost tells the control planes that a log begins to lack output. The next one learns of it from List, and the next host
+// from the journal.
+func (h *Host) outputLost(e *entry, lost runtime.LostOutput) {
+	e.mu.Lock()
+	e.status.LostOutput = &lost
+	s := e.status
+	e.mu.Unlock()
+	slog.Error("Output of a container is lost", "container", s.ID, "err", lost.Reason)
+	if err := h.journal.started(s); err != nil {
+		slog.Error("The loss of a container's output could not be written to the journal", "container", s.ID, "err", err)
+	}
 	h.sendEvent(s)
 }

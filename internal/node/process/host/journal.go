@@ -120,6 +120,7 @@ func encode(r record) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
+// started adds an attempt that runs, or replaces what is known of it.
 func (j *journal) started(s runtime.Status) error { return j.add(s.ID, record{Start: &s}) }
 
 func (j *journal) ended(s runtime.Status) error { return j.add(s.ID, record{Exit: &s}) }

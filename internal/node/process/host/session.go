@@ -191,7 +191,7 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	return reply
 }
 
-// sendEvent sends the end of a container to every connected control plane.
+// sendEvent sends what has become of a container to every connected control plane.
 func (h *Host) sendEvent(s runtime.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
