@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/podspec"
 )
@@ -32,7 +33,7 @@ func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Stat
 	if err != nil {
 		text = "the log could not be read: " + err.Error()
 	}
-	s.TerminationMessage = validUTF8YAML(text)
+	s.TerminationMessage = validUTF8YAML(lifecycle.WithLoss(&s, text))
 	return s
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // conditions returns the conditions that the node writes, without times: Merge sets those.
@@ -22,6 +24,9 @@ func (p *plan) conditions() []corev1.PodCondition {
 	}
 	if p.end != nil && p.end.disruption {
 		list = append(list, p.condition(corev1.DisruptionTarget, true, corev1.PodReasonTerminationByKubelet, p.end.message))
+	}
+	if losses := p.losses(); len(losses) > 0 {
+		list = append(list, p.condition(podstatus.LogsIncomplete, true, logWriteFailed, describe(losses)))
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/stint-dev/stint/internal/node/probe"
@@ -52,6 +53,7 @@ func (h *History) Add(s runtime.Status, restartAll time.Time) {
 		*h = History{Previous: h.Last, Last: &s, CrashCount: h.CrashCount}
 	case s.Attempt == h.Last.Attempt:
 		if h.Last.State == runtime.Running {
+			s.LostOutput = cmp.Or(s.LostOutput, h.Last.LostOutput)
 			h.Last = &s
 		}
 	case h.Previous == nil || s.Attempt >= h.Previous.Attempt:

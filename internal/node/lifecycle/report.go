@@ -40,6 +40,7 @@ func (p *plan) report() {
 	}
 	s.Phase = p.phase()
 	s.Conditions = p.conditions()
+	p.addLossEvents()
 }
 
 // metaTime truncates a time as the API does, so that a stored status compares equal to the same decided one.

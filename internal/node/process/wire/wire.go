@@ -165,7 +165,8 @@ type Reply struct {
 	Err        string
 }
 
-// Batch holds the replies and events that the host sends at one time.
+// Batch holds the replies and events that the host sends at one time. An event about a container that runs says that its output is
+// lost; control planes of older versions take it for what they know already.
 type Batch struct {
 	Replies []Reply
 	Events  []runtime.Status
