@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 
 	"github.com/stint-dev/stint/internal/node/logs"
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -102,7 +103,13 @@ func (o *JobLogOptions) choice() results.AttemptQuery {
 func (r *jobLogREST) stream(ctx context.Context, job *batchv1.Job, a *results.Selected, options *corev1.PodLogOptions) runtime.Object {
 	options.Previous = false
 	pod, err := r.server.client.Pods().Get(ctx, job.Namespace, a.Pod.Pod)
-	if err == nil && pod.UID == a.Pod.UID && a.Restart == a.Pod.Restarts {
+	exists := err == nil && pod.UID == a.Pod.UID
+	if exists {
+		warnIncomplete(ctx, podstatus.IncompleteLogs(pod))
+	} else {
+		warnIncomplete(ctx, r.source.Incomplete(job.Namespace, a.Pod))
+	}
+	if exists && a.Restart == a.Pod.Restarts {
 		return &logStream{source: r.source, pod: pod, options: options}
 	}
 	restart := a.Restart

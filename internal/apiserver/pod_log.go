@@ -12,9 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/warning"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/podspec"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // LogSource reads the logs of containers. The node implements it.
@@ -25,6 +27,8 @@ type LogSource interface {
 	// AttemptLogs returns the log of one start of a container of a pod, even if the pod is gone. attempt counts from 0; a
 	// negative one means the last start. The error is a logs.GoneError if the log no longer exists.
 	AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error)
+	// Incomplete says, for people, what the kept logs of a deleted pod lack; empty if nothing is known to be missing.
+	Incomplete(namespace string, of *stintv1.PodResult) string
 }
 
 // logREST serves pods/log.
@@ -69,7 +73,15 @@ func (r *logREST) Get(ctx context.Context, name string, obj runtime.Object) (run
 	if options.Container, err = chooseContainer(pod, options.Container); err != nil {
 		return nil, err
 	}
+	warnIncomplete(ctx, podstatus.IncompleteLogs(pod))
 	return &logStream{source: r.source, pod: pod, options: options}, nil
+}
+
+// warnIncomplete warns the client of what a log lacks. The log itself is only what the container has printed.
+func warnIncomplete(ctx context.Context, text string) {
+	if text != "" {
+		warning.AddWarning(ctx, "", text)
+	}
 }
 
 func checkLogOptions(o *corev1.PodLogOptions) field.ErrorList {

@@ -114,6 +114,13 @@ func (echo) AttemptLogs(_ context.Context, _ string, of *stintv1.PodResult, atte
 	return io.NopCloser(strings.NewReader(fmt.Sprintf("%s/%s attempt=%d", of.Pod, o.Container, attempt))), nil
 }
 
+func (echo) Incomplete(_ string, of *stintv1.PodResult) string {
+	if of.Pod == "gone" {
+		return "the logs of pod gone are incomplete"
+	}
+	return ""
+}
+
 func TestLogsAreAskedOfTheNode(t *testing.T) {
 	r := startIn(t, t.TempDir(), echo{})
 	ctx := t.Context()

@@ -68,6 +68,8 @@ func (e endless) AttemptLogs(ctx context.Context, _ string, _ *stintv1.PodResult
 	return e.PodLogs(ctx, nil, opts)
 }
 
+func (endless) Incomplete(string, *stintv1.PodResult) string { return "" }
+
 func (endless) PodLogs(ctx context.Context, _ *corev1.Pod, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
 	r, w := io.Pipe()
 	context.AfterFunc(ctx, func() { _ = w.Close() })

@@ -304,3 +304,7 @@ func (l *podLogs) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.Pod
 func (l *podLogs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
 	return l.source.Load().AttemptLogs(ctx, namespace, of, attempt, opts)
 }
+
+func (l *podLogs) Incomplete(namespace string, of *stintv1.PodResult) string {
+	return l.source.Load().Incomplete(namespace, of)
+}

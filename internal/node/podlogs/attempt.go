@@ -52,6 +52,15 @@ func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.P
 	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
 }
 
+// Incomplete says, for people, what the kept logs of a deleted pod lack; empty if nothing is known to be missing.
+func (s *Store) Incomplete(namespace string, of *stintv1.PodResult) string {
+	if !beneath.IsElement(of.Pod) || !beneath.IsElement(string(of.UID)) {
+		return ""
+	}
+	owner, _ := readOwner(filepath.Join(s.dir, folderOf(namespace, of.Pod, of.UID))) //nolint:errcheck // Without an owner nothing is known.
+	return owner.Incomplete
+}
+
 // lastIn returns the number of the newest log in a container's folder.
 func lastIn(dir string) int32 {
 	last := 0

@@ -29,6 +29,8 @@ type logOwner struct {
 	Index string `json:"index,omitempty"`
 	// Ended is when the last container exited, or else when the pod was deleted.
 	Ended time.Time `json:"ended"`
+	// Incomplete is what the pod's logs lack, for people; empty if nothing is known to be missing.
+	Incomplete string `json:"incomplete,omitempty"`
 }
 
 // ownerOf returns the owner of a deleted pod's logs, if a Job owns the pod.
@@ -37,7 +39,7 @@ func ownerOf(api *corev1.Pod) (logOwner, bool) {
 	if job == nil {
 		return logOwner{}, false
 	}
-	owner := logOwner{Job: job.Name, JobUID: job.UID}
+	owner := logOwner{Job: job.Name, JobUID: job.UID, Incomplete: podstatus.IncompleteLogs(api)}
 	if _, indexed := api.Annotations[batchv1.JobCompletionIndexAnnotation]; indexed {
 		owner.Index = strconv.Itoa(core.IndexOf(api))
 	}
