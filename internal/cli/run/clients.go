@@ -40,7 +40,7 @@ func newClients(config *rest.Config) (*clients, error) {
 	return c, err
 }
 
-// warnings shows each warning of the server once.
+// warnings shows each warning once.
 type warnings struct {
 	note func(string)
 	mu   sync.Mutex
@@ -49,9 +49,15 @@ type warnings struct {
 
 // HandleWarningHeader implements rest.WarningHandler.
 func (w *warnings) HandleWarningHeader(code int, _, text string) {
+	if code == 299 {
+		w.show(text)
+	}
+}
+
+func (w *warnings) show(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if code != 299 || text == "" || w.seen[text] {
+	if text == "" || w.seen[text] {
 		return
 	}
 	if w.seen == nil {

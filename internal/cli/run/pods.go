@@ -43,6 +43,7 @@ func (r *podReader) seen(pod *corev1.Pod, gone bool) {
 	if !ours {
 		return
 	}
+	r.warn.show(podstatus.IncompleteLogs(pod))
 	if failed {
 		r.out.PodFailed(podFailure(podlog.JobOf(pod), pod))
 	}

@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/cmd/logs"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -77,6 +79,7 @@ func (c *logsCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	cmdutil.CheckErr(err)
 	cmdutil.CheckErr(c.Validate())
+	c.ConsumeRequestFn = c.consume
 	if job, ok := c.Object.(*batchv1.Job); ok && !slices.ContainsFunc(otherPods, cmd.Flags().Changed) {
 		if done, err := c.logsOfJob(cmd, job, args); done || err != nil {
 			return err
@@ -180,7 +183,19 @@ func (c *logsCommand) printLog(ctx context.Context, client *cliresults.Client, n
 	if err != nil {
 		return err
 	}
-	return logs.DefaultConsumeRequest(ctx, request, c.Out)
+	return c.consume(ctx, request, c.Out)
+}
+
+// consume prints a log. One that was followed is asked for again at its end: the server warns of what a log lacks before it sends
+// the log, and some of the output may have been lost since.
+func (c *logsCommand) consume(ctx context.Context, request rest.ResponseWrapper, out io.Writer) error {
+	if err := logs.DefaultConsumeRequest(ctx, request, out); err != nil || !c.Follow {
+		return err
+	}
+	if body, err := request.Stream(ctx); err == nil {
+		body.Close()
+	}
+	return nil
 }
 
 // choice reads the arguments and flags.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -28,19 +29,27 @@ func (a *Asker) Tails(ctx context.Context, x *stintv1.JobExplanation) [][]string
 	return tails
 }
 
-// tail reads the log of the pod or, if the pod is gone, the log that stint server has kept.
+// tail reads the log of the pod or, if the pod is gone, the log that stint server has kept. The last line says what the log lacks.
 func (a *Asker) tail(ctx context.Context, x *stintv1.JobExplanation, of *stintv1.PodResult, lines int64) []string {
 	options := corev1.PodLogOptions{Container: of.Container, TailLines: &lines, LimitBytes: ptr.To[int64](longestTail)}
-	raw, err := a.clientset.CoreV1().Pods(x.Namespace).GetLogs(of.Pod, &options).Do(ctx).Raw()
+	result := a.clientset.CoreV1().Pods(x.Namespace).GetLogs(of.Pod, &options).WarningHandler(rest.NoWarnings{}).Do(ctx)
+	raw, err := result.Raw()
 	if err != nil {
-		raw, err = a.clientset.BatchV1().RESTClient().Get().Namespace(x.Namespace).Resource("jobs").Name(x.Name).SubResource("log").
+		result = a.clientset.BatchV1().RESTClient().Get().Namespace(x.Namespace).Resource("jobs").Name(x.Name).SubResource("log").
 			Param("pod", of.Pod).Param("container", of.Container).Param("tailLines", strconv.FormatInt(lines, 10)).
-			Do(ctx).Raw()
+			WarningHandler(rest.NoWarnings{}).Do(ctx)
+		raw, err = result.Raw()
 	}
-	text := strings.TrimRight(string(raw), "\n")
-	if err != nil || text == "" {
+	if err != nil {
 		return nil
 	}
-	all := strings.Split(text, "\n")
-	return all[max(0, len(all)-int(lines)):]
+	var tail []string
+	if text := strings.TrimRight(string(raw), "\n"); text != "" {
+		all := strings.Split(text, "\n")
+		tail = all[max(0, len(all)-int(lines)):]
+	}
+	for _, w := range result.Warnings() {
+		tail = append(tail, "["+w.Text+"]")
+	}
+	return tail
 }
