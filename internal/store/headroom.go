@@ -1,18 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"math"
 	"net/http"
-	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"go.etcd.io/etcd/client/v3/kubernetes"
@@ -22,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/stint-dev/stint/internal/datadir"
 	"github.com/stint-dev/stint/internal/filesystem"
 )
 
@@ -92,45 +85,9 @@ const (
 	enough
 )
 
-// nextSegments are etcd's names of segments that its log has not begun.
-var nextSegments = []string{"0.tmp", "1.tmp"}
-
 // newHeadroom returns the headroom of the files in etcd's directory.
 func newHeadroom(etcdDir string, readOnly bool) *headroom {
 	return &headroom{dir: etcdDir, readOnly: readOnly, room: enough, spares: spares{filepath.Join(etcdDir, "spare")}, writing: semaphore.NewWeighted(burstBytes)}
-}
-
-// open prepares the start of etcd, which needs the first of the next segments.
-func (h *headroom) open() error {
-	if err := h.spares.open(); err != nil {
-		return unusable(h.dir, err)
-	}
-	log := filepath.Join(h.dir, "member", "wal")
-	if begun, err := exists(log); !begun || err != nil {
-		return noSpace(h.dir, firstStartBytes, checkFree(h.dir, firstStartBytes))
-	}
-	first, second := filepath.Join(log, nextSegments[0]), filepath.Join(log, nextSegments[1])
-	for _, path := range []string{first, second} {
-		if isBegun(path) {
-			_ = os.Remove(path)
-		}
-	}
-	if there, err := exists(first); err == nil && !there {
-		_ = os.Rename(second, first)
-	}
-	return noSpace(h.dir, spareBytes, h.placeSegment(first))
-}
-
-// isBegun reports whether etcd was killed when it had begun to write the segment.
-func isBegun(path string) bool {
-	f, err := datadir.Open(path, os.O_RDONLY)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var length [8]byte // of the first record
-	_, _ = io.ReadFull(f, length[:])
-	return length != [8]byte{}
 }
 
 // start adds the headroom of the running etcd. Writes go on to next.
@@ -143,14 +100,6 @@ func (h *headroom) start(next kubernetes.Interface, server *etcdserver.EtcdServe
 		h.extendLog()
 	}
 	h.look()
-}
-
-// extendLog allocates the space beyond the end of the log's last segment, if that was made without.
-func (h *headroom) extendLog() {
-	segments, err := filepath.Glob(filepath.Join(h.dir, "member", "wal", "*.wal"))
-	if err == nil && len(segments) > 0 {
-		_ = allocate(slices.Max(segments), spareBytes)
-	}
 }
 
 // OptimisticPut implements kubernetes.Interface.
@@ -300,80 +249,4 @@ func (h *headroom) look() {
 	case h.room == enough && before < enough:
 		slog.Info("the disk has room again for what is created", "dir", filepath.Dir(h.dir))
 	}
-}
-
-// complete allocates the next segments of the log, the next part of the database, and the spare segments.
-func (h *headroom) complete() (room, error) {
-	for _, name := range nextSegments {
-		if err := h.placeSegment(filepath.Join(h.dir, "member", "wal", name)); err != nil {
-			return full, err
-		}
-	}
-	wanted := wantedHeadroom(h.dir)
-	err := h.extendDatabase(wanted.database / 2)
-	for filesystem.IsFull(err) && h.spares.giveUp() {
-		err = h.extendDatabase(wanted.database / 2)
-	}
-	if err != nil {
-		return full, err
-	}
-	err = h.extendDatabase(wanted.database)
-	spares, noSpare := h.spares.fill(wanted.spares)
-	switch err = cmp.Or(err, noSpare); {
-	case err == nil:
-		return enough, nil
-	case spares > 0:
-		return tight, err
-	default:
-		return scarce, err
-	}
-}
-
-// placeSegment makes the file that etcd will use as a segment.
-func (h *headroom) placeSegment(path string) error {
-	err := allocate(path, spareBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = h.spares.moveTo(path)
-	}
-	if errors.Is(err, fs.ErrExist) { // etcd has just made it itself
-		err = allocate(path, spareBytes)
-	}
-	return err
-}
-
-// extendDatabase allocates what the database needs to grow by so many bytes. It writes free pages first, but a large value takes many
-// in a row.
-func (h *headroom) extendDatabase(growth int64) error {
-	size := h.database.Size()
-	free := size - h.database.SizeInUse()
-	return allocate(filepath.Join(h.dir, "member", "snap", "db"), size+max(growth-free, burstBytes))
-}
-
-// amount is a number of spare segments, and by how much the database can grow.
-type amount struct {
-	spares   int
-	database int64
-}
-
-// wantedHeadroom is less on a small disk. The database gets more than etcd writes in several commits.
-func wantedHeadroom(dir string) amount {
-	space, err := filesystem.SpaceOf(dir)
-	switch {
-	case err != nil || space.Bytes == 0 || space.Bytes >= 512<<20:
-		return amount{spares: 2, database: 16 << 20}
-	case space.Bytes >= 256<<20:
-		return amount{spares: 1, database: 16 << 20}
-	default:
-		return amount{spares: 0, database: 8 << 20}
-	}
-}
-
-// keepSegments calls stop, which closes etcd, and keeps the segment that etcd removes then: if the disk is full, the next start cannot
-// allocate another one.
-func (h *headroom) keepSegments(stop func()) {
-	for _, name := range nextSegments {
-		h.spares.keep(filepath.Join(h.dir, "member", "wal", name))
-	}
-	stop()
-	h.spares.dropUsed()
 }

@@ -69,8 +69,11 @@ var objectValue = make([]byte, 3_000)
 // the maintenance of a server that writes slowly.
 func updateUntilRefused(t *testing.T, s *Store, key string, most int) (updates int) {
 	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	defer context.AfterFunc(s.log.broken, stop)() // A store that has failed does not answer.
 	for revision := revisionOf(t, s, key); updates < most; updates++ {
-		r, err := s.client.Kubernetes.OptimisticPut(t.Context(), key, objectValue, revision, kubernetes.PutOptions{})
+		r, err := s.client.Kubernetes.OptimisticPut(ctx, key, objectValue, revision, kubernetes.PutOptions{})
 		if apierrors.ReasonForError(err) == ReasonFull {
 			return updates
 		}

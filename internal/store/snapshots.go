@@ -52,10 +52,9 @@ func (s *snapshots) reload() {
 
 // isNear reports whether the next snapshot is near.
 func (s *snapshots) isNear() bool {
-	if s.left() > nearEntries {
-		return false
+	if s.left() == 0 {
+		s.reload()
 	}
-	s.reload()
 	return s.left() <= nearEntries
 }
 

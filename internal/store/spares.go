@@ -7,9 +7,6 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/stint-dev/stint/internal/datadir"
-	"github.com/stint-dev/stint/internal/filesystem"
 )
 
 // spareBytes is what a spare segment takes: a segment of the log, and what may be written beyond its end before the next begins.
@@ -74,7 +71,10 @@ func (s spares) moveTo(path string) error {
 	if err := os.Link(spare, path); err != nil {
 		return err
 	}
-	return os.Remove(spare)
+	if err := os.Remove(spare); err != nil {
+		return errors.Join(err, os.Remove(path)) // It must not be used twice.
+	}
+	return nil
 }
 
 // giveUp removes a file, and reports whether there was one.
@@ -99,43 +99,4 @@ func (s spares) dropUsed() {
 			_ = os.Remove(path)
 		}
 	}
-}
-
-// allocate gives a file so many bytes of disk space, and leaves its size as it is.
-func allocate(path string, bytes int64) error {
-	f, err := datadir.Open(path, os.O_WRONLY)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var stat unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
-		return &os.PathError{Op: "fstat", Path: path, Err: err}
-	}
-	if allocated(stat) >= bytes {
-		return nil
-	}
-	err = unix.EINTR
-	for err == unix.EINTR {
-		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, bytes)
-	}
-	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
-		return checkFree(path, bytes-allocated(stat))
-	}
-	if err != nil {
-		return &os.PathError{Op: "allocate", Path: path, Err: err}
-	}
-	return nil
-}
-
-// allocated returns how many bytes of disk space a file has.
-func allocated(stat unix.Stat_t) int64 { return stat.Blocks * 512 }
-
-// checkFree is used instead of an allocation on file systems that have none, such as NFS.
-func checkFree(path string, bytes int64) error {
-	space, err := filesystem.SpaceOf(path)
-	if err == nil && space.BytesAvailable < bytes {
-		err = &os.PathError{Op: "allocate", Path: path, Err: unix.ENOSPC}
-	}
-	return err
 }

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/datadir"
+	"github.com/stint-dev/stint/internal/filesystem"
+)
+
+// nextSegments are etcd's names of segments that its log has not begun.
+var nextSegments = []string{"0.tmp", "1.tmp"}
+
+// open prepares the start of etcd, which needs the first of the next segments. What etcd had begun to write there when it was killed is
+// removed.
+func (h *headroom) open() error {
+	if err := h.spares.open(); err != nil {
+		return unusable(filepath.Dir(h.dir), err)
+	}
+	log := filepath.Join(h.dir, "member", "wal")
+	if begun, err := exists(log); !begun || err != nil {
+		return noSpace(h.dir, firstStartBytes, checkFree(h.dir, firstStartBytes))
+	}
+	first, second := filepath.Join(log, nextSegments[0]), filepath.Join(log, nextSegments[1])
+	for _, path := range []string{first, second} {
+		if isBegun(path) {
+			_ = os.Remove(path)
+		}
+	}
+	if there, err := exists(first); err == nil && !there {
+		_ = os.Rename(second, first)
+	}
+	return noSpace(h.dir, spareBytes, h.placeSegment(first))
+}
+
+// isBegun reports whether the segment has a first record.
+func isBegun(path string) bool {
+	f, err := datadir.Open(path, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var length [8]byte // of that record
+	_, _ = io.ReadFull(f, length[:])
+	return length != [8]byte{}
+}
+
+// extendLog allocates the space beyond the end of the log's last segment, if that was made without.
+func (h *headroom) extendLog() {
+	segments, err := filepath.Glob(filepath.Join(h.dir, "member", "wal", "*.wal"))
+	if err == nil && len(segments) > 0 {
+		_ = allocate(slices.Max(segments), spareBytes)
+	}
+}
+
+// complete allocates the next segments of the log, the next part of the database, and the spare segments.
+func (h *headroom) complete() (room, error) {
+	for _, name := range nextSegments {
+		if err := h.placeSegment(filepath.Join(h.dir, "member", "wal", name)); err != nil {
+			return full, err
+		}
+	}
+	wanted := wantedHeadroom(h.dir)
+	err := h.extendDatabase(wanted.database / 2)
+	for filesystem.IsFull(err) && h.spares.giveUp() {
+		err = h.extendDatabase(wanted.database / 2)
+	}
+	if err != nil {
+		return full, err
+	}
+	err = h.extendDatabase(wanted.database)
+	spares, noSpare := h.spares.fill(wanted.spares)
+	switch err = cmp.Or(err, noSpare); {
+	case err == nil:
+		return enough, nil
+	case spares > 0:
+		return tight, err
+	default:
+		return scarce, err
+	}
+}
+
+// placeSegment makes the file that etcd will use as a segment.
+func (h *headroom) placeSegment(path string) error {
+	err := allocate(path, spareBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = h.spares.moveTo(path)
+	}
+	if errors.Is(err, fs.ErrExist) { // etcd has just made it itself.
+		err = allocate(path, spareBytes)
+	}
+	return err
+}
+
+// extendDatabase allocates what the database needs to grow by so many bytes. It writes free pages first, but a large value takes many
+// in a row.
+func (h *headroom) extendDatabase(growth int64) error {
+	size := h.database.Size()
+	free := size - h.database.SizeInUse()
+	return allocate(filepath.Join(h.dir, "member", "snap", "db"), size+max(growth-free, burstBytes))
+}
+
+// amount is a number of spare segments, and by how much the database can grow.
+type amount struct {
+	spares   int
+	database int64
+}
+
+// wantedHeadroom is less on a small disk. The database gets more than etcd writes in several commits.
+func wantedHeadroom(dir string) amount {
+	space, err := filesystem.SpaceOf(dir)
+	switch {
+	case err != nil || space.Bytes == 0 || space.Bytes >= 512<<20:
+		return amount{spares: 2, database: 16 << 20}
+	case space.Bytes >= 256<<20:
+		return amount{spares: 1, database: 16 << 20}
+	default:
+		return amount{spares: 0, database: 8 << 20}
+	}
+}
+
+// keepSegments calls stop, which closes etcd, and keeps the segment that etcd removes then: if the disk is full, the next start cannot
+// allocate another one.
+func (h *headroom) keepSegments(stop func()) {
+	for _, name := range nextSegments {
+		h.spares.keep(filepath.Join(h.dir, "member", "wal", name))
+	}
+	stop()
+	h.spares.dropUsed()
+}
+
+// allocate gives a file so many bytes of disk space, and leaves its size as it is.
+func allocate(path string, bytes int64) error {
+	f, err := datadir.Open(path, os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+		return &os.PathError{Op: "fstat", Path: path, Err: err}
+	}
+	if allocated(stat) >= bytes {
+		return nil
+	}
+	err = unix.EINTR
+	for err == unix.EINTR {
+		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, bytes)
+	}
+	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+		return checkFree(path, bytes-allocated(stat))
+	}
+	if err != nil {
+		return &os.PathError{Op: "allocate", Path: path, Err: err}
+	}
+	return nil
+}
+
+// allocated returns how many bytes of disk space a file has.
+func allocated(stat unix.Stat_t) int64 { return stat.Blocks * 512 }
+
+// checkFree is used instead of an allocation on file systems that have none, such as NFS.
+func checkFree(path string, bytes int64) error {
+	space, err := filesystem.SpaceOf(path)
+	if err == nil && space.BytesAvailable < bytes {
+		err = &os.PathError{Op: "allocate", Path: path, Err: unix.ENOSPC}
+	}
+	return err
+}
