@@ -61,8 +61,8 @@ var ofFullDisks = []fault{
 	{
 		wrong: "Others who fill the disk end the store when its database grows.",
 		file:  "internal/store/allocation.go",
-		old:   "size+max(growth-free, burstBytes))",
-		new:   "size)",
+		old:   "max(growth-free, burstBytes))",
+		new:   "min(growth-free, 0))",
 		tests: "./internal/store -run ^TestAStoreGoesOnThoughOthersTakeAllSpace$",
 	},
 	{
