@@ -26,7 +26,7 @@ func (h *headroom) open() error {
 	}
 	log := filepath.Join(h.dir, "member", "wal")
 	if begun, err := exists(log); !begun || err != nil {
-		return noSpace(h.dir, firstStartBytes, checkFree(h.dir, firstStartBytes))
+		return ifFull(h.dir, firstStartBytes, checkFree(h.dir, firstStartBytes))
 	}
 	first, second := filepath.Join(log, nextSegments[0]), filepath.Join(log, nextSegments[1])
 	for _, path := range []string{first, second} {
@@ -37,7 +37,7 @@ func (h *headroom) open() error {
 	if there, err := exists(first); err == nil && !there {
 		_ = os.Rename(second, first)
 	}
-	return noSpace(h.dir, spareBytes, h.placeSegment(first))
+	return ifFull(h.dir, spareBytes, h.placeSegment(first))
 }
 
 // isBegun reports whether the segment has a first record.
@@ -52,30 +52,21 @@ func isBegun(path string) bool {
 	return length != [8]byte{}
 }
 
-// extendLog allocates the space beyond the end of the log's last segment, if that was made without.
-func (h *headroom) extendLog() {
-	segments, err := filepath.Glob(filepath.Join(h.dir, "member", "wal", "*.wal"))
-	if err == nil && len(segments) > 0 {
-		_ = allocate(slices.Max(segments), spareBytes)
-	}
-}
-
-// complete allocates the next segments of the log, the next part of the database, and the spare segments.
+// complete allocates the rest of the log's last segment, the next segments, the next part of the database, and the spare segments.
 func (h *headroom) complete() (room, error) {
+	if err := h.giveUpFor(h.extendLog); err != nil {
+		return blocked, err
+	}
 	for _, name := range nextSegments {
 		if err := h.placeSegment(filepath.Join(h.dir, "member", "wal", name)); err != nil {
-			return full, err
+			return blocked, err
 		}
 	}
 	wanted := wantedHeadroom(h.dir)
-	err := h.extendDatabase(wanted.database / 2)
-	for filesystem.IsFull(err) && h.spares.giveUp() {
-		err = h.extendDatabase(wanted.database / 2)
+	if err := h.giveUpFor(func() error { return h.extendDatabase(wanted.database / 2) }); err != nil {
+		return blocked, err
 	}
-	if err != nil {
-		return full, err
-	}
-	err = h.extendDatabase(wanted.database)
+	err := h.extendDatabase(wanted.database)
 	spares, noSpare := h.spares.fill(wanted.spares)
 	switch err = cmp.Or(err, noSpare); {
 	case err == nil:
@@ -85,6 +76,25 @@ func (h *headroom) complete() (room, error) {
 	default:
 		return scarce, err
 	}
+}
+
+// giveUpFor gives up spare segments until there is space for an allocation.
+func (h *headroom) giveUpFor(allocate func() error) error {
+	err := allocate()
+	for filesystem.IsFull(err) && h.spares.giveUp() {
+		err = allocate()
+	}
+	return err
+}
+
+// extendLog allocates the last segment of the log, and space beyond its end. etcd frees what is beyond the last entry when it opens
+// the log.
+func (h *headroom) extendLog() error {
+	segments, err := filepath.Glob(filepath.Join(h.dir, "member", "wal", "*.wal"))
+	if err != nil || len(segments) == 0 {
+		return err
+	}
+	return allocate(slices.Max(segments), spareBytes)
 }
 
 // placeSegment makes the file that etcd will use as a segment.
@@ -126,13 +136,15 @@ func wantedHeadroom(dir string) amount {
 	}
 }
 
-// keepSegments calls stop, which closes etcd, and keeps the segment that etcd removes then: if the disk is full, the next start cannot
-// allocate another one.
-func (h *headroom) keepSegments(stop func()) {
+// keepSegments calls do, which starts or stops etcd, and keeps the segment that etcd removes when it closes its log: if the disk is full,
+// the next start cannot allocate another one. Meanwhile nothing is allocated.
+func (h *headroom) keepSegments(do func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, name := range nextSegments {
 		h.spares.keep(filepath.Join(h.dir, "member", "wal", name))
 	}
-	stop()
+	do()
 	h.spares.dropUsed()
 }
 
@@ -150,11 +162,10 @@ func allocate(path string, bytes int64) error {
 	if allocated(stat) >= bytes {
 		return nil
 	}
-	err = unix.EINTR
-	for err == unix.EINTR {
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
 		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, bytes)
 	}
-	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
 		return checkFree(path, bytes-allocated(stat))
 	}
 	if err != nil {

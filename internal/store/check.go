@@ -43,10 +43,10 @@ func unusable(dir string, err error) error {
 	return fmt.Errorf("use the data directory %s: %w", dir, err)
 }
 
-// noSpace adds what is needed to an error of a full disk.
-func noSpace(etcdDir string, needed int64, err error) error {
+// ifFull returns the error for a full disk, on which so many bytes are needed, and nil if err is another one.
+func ifFull(etcdDir string, needed int64, err error) error {
 	if !filesystem.IsFull(err) {
-		return err
+		return nil
 	}
 	return fmt.Errorf("no space for the data directory %s (%d MiB are needed; %w); make room or choose another directory with --data-dir",
 		filepath.Dir(etcdDir), needed>>20, err)
@@ -64,7 +64,10 @@ func damaged(path string, err error, etcdDir string) error {
 // unreadable returns the error for files that etcd cannot read. err is the reason that etcd gave when it wanted to end
 // this process.
 func unreadable(err error, etcdDir string) error {
-	if isResourceError(err) {
+	switch {
+	case !isRoomy(etcdDir, snapshotBytes):
+		return fmt.Errorf("it cannot be read while its disk is full: %w; make room, or end the programs that take all space", err)
+	case isResourceError(err):
 		return fmt.Errorf("it cannot be read and was left as it is: %w", err)
 	}
 	return fmt.Errorf("it cannot be read and was left as it is: %w; restore %s from a backup, or move it away to start empty", err, etcdDir)

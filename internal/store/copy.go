@@ -3,16 +3,18 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // placesForCopies are directories on other disks, or in memory, where a reader copies a store whose disk is full.
 func placesForCopies() []string {
-	return []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm", os.TempDir()}
+	return []string{os.TempDir(), os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm"}
 }
 
 // copyOf copies etcd's files to the first place that has room, and returns their directory.
@@ -29,8 +31,8 @@ func copyOf(etcdDir string) (string, error) {
 }
 
 func copyTo(place, etcdDir string) (dir string, err error) {
-	if place == "" {
-		return "", os.ErrNotExist
+	if place == "" || !isRoomy(place, plentyBytes) {
+		return "", fmt.Errorf("there is no room for a copy in %q", place)
 	}
 	if dir, err = os.MkdirTemp(place, "stint-copy-"); err != nil {
 		return "", err
@@ -42,9 +44,18 @@ func copyTo(place, etcdDir string) (dir string, err error) {
 		}
 	}
 	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return "", errors.Join(err, removeCopy(dir))
 	}
 	return dir, nil
+}
+
+func removeCopy(dir string) error {
+	d, err := beneath.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return errors.Join(d.Empty(), os.Remove(dir))
 }
 
 // copyFile leaves holes where a file is zero, which most of etcd's files are.

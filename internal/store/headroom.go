@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"go.etcd.io/etcd/client/v3/kubernetes"
 	"go.etcd.io/etcd/server/v3/etcdserver"
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/sys/unix"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,8 +25,8 @@ const (
 	lookBytes = 1 << 20
 	// entryBytes is more than an entry of the log takes beside the value.
 	entryBytes = 1 << 10
-	// shareBytes is what a write takes of burstBytes beside the value, so that few are written at the same time.
-	shareBytes = 16 << 10
+	// shareBytes is what a write takes of burstBytes beside the value: so at most 1,024 are written at the same time.
+	shareBytes = 4 << 10
 	// plentyBytes is more free space than others take within moments.
 	plentyBytes = 64 << 20
 	// snapshotBytes is more than a snapshot takes.
@@ -61,8 +59,8 @@ type headroom struct {
 	// written is how many bytes were written since the last look.
 	written int64
 	room    room
-	// problem is why room is not enough.
-	problem error
+
+	warnOnce sync.Once
 }
 
 // database has the sizes of etcd's database, in bytes: Size is up to its last page, and SizeInUse without free pages.
@@ -75,9 +73,9 @@ type database interface {
 type room int
 
 const (
-	// full means that etcd may soon find no space: only deletions are written.
-	full room = iota
-	// scarce means that no spare segment is left: what exists is updated.
+	// blocked means that etcd may soon find no space: nothing is written.
+	blocked room = iota
+	// scarce means that no spare segment is left: what exists is updated and deleted.
 	scarce
 	// tight means that something else is missing: objects that expire, which are Events, are created.
 	tight
@@ -96,37 +94,36 @@ func (h *headroom) start(next kubernetes.Interface, server *etcdserver.EtcdServe
 	defer h.mu.Unlock()
 	h.Interface, h.database = next, server.Backend()
 	h.snapshots = &snapshots{dir: filepath.Join(h.dir, "member", "snap"), server: server}
-	if !h.readOnly {
-		h.extendLog()
-	}
 	h.look()
 }
 
 // OptimisticPut implements kubernetes.Interface.
 func (h *headroom) OptimisticPut(ctx context.Context, key string, value []byte, expected int64, o kubernetes.PutOptions) (kubernetes.PutResponse, error) {
-	bytes, err := h.begin(ctx, len(value))
+	creates := expected == 0
+	bytes, err := h.begin(ctx, len(value), roomFor(creates, o.LeaseID != 0))
+	if isRefusal(err) {
+		return refuse(ctx, h.Interface, key, creates, err)
+	}
 	if err != nil {
 		return kubernetes.PutResponse{}, err
 	}
 	defer h.writing.Release(bytes)
-	if err := h.refusal(expected == 0, o.LeaseID != 0); err != nil {
-		return refuse(ctx, h.Interface, key, expected == 0, err)
-	}
-	return h.Interface.OptimisticPut(ctx, key, value, expected, o)
+	return h.Interface.OptimisticPut(context.WithoutCancel(ctx), key, value, expected, o)
 }
 
-// OptimisticDelete implements kubernetes.Interface. Deletions are never refused: they make room, and take little.
+// OptimisticDelete implements kubernetes.Interface.
 func (h *headroom) OptimisticDelete(ctx context.Context, key string, expected int64, o kubernetes.DeleteOptions) (kubernetes.DeleteResponse, error) {
-	bytes, err := h.begin(ctx, 0)
+	bytes, err := h.begin(ctx, 0, scarce)
 	if err != nil {
 		return kubernetes.DeleteResponse{}, err
 	}
 	defer h.writing.Release(bytes)
-	return h.Interface.OptimisticDelete(ctx, key, expected, o)
+	return h.Interface.OptimisticDelete(context.WithoutCancel(ctx), key, expected, o)
 }
 
-// begin waits until less than burstBytes are being written, and looks at the headroom if it is time to.
-func (h *headroom) begin(ctx context.Context, value int) (bytes int64, err error) {
+// begin waits until less than burstBytes are being written, and looks at the headroom if it is time to. The caller releases bytes when
+// etcd has answered: a write whose client does not wait any more is written all the same. The error may be that there is too little room.
+func (h *headroom) begin(ctx context.Context, value int, needed room) (bytes int64, err error) {
 	if err := h.passSnapshot(ctx); err != nil {
 		return 0, err
 	}
@@ -139,12 +136,16 @@ func (h *headroom) begin(ctx context.Context, value int) (bytes int64, err error
 	if h.written += int64(value) + entryBytes; h.written > lookBytes {
 		h.look()
 	}
+	if h.room < needed {
+		h.writing.Release(bytes)
+		return 0, h.exceeded(needed)
+	}
 	return bytes, nil
 }
 
 // passSnapshot has etcd make its next snapshot now if that is near and the disk is full: a spare segment is given up just before.
 func (h *headroom) passSnapshot(ctx context.Context) error {
-	if h.readOnly || !h.snapshots.isNear() || freeBytes(h.dir) >= plentyBytes {
+	if h.readOnly || !h.snapshots.isNear() || isRoomy(h.dir, plentyBytes) {
 		return nil
 	}
 	if err := h.writing.Acquire(ctx, burstBytes); err != nil {
@@ -158,57 +159,49 @@ func (h *headroom) passSnapshot(ctx context.Context) error {
 	defer h.mu.Unlock()
 	ctx = context.WithoutCancel(ctx) // A spare segment that was given up for nothing is lost.
 	h.snapshots.write(ctx, h.snapshots.left()-lastEntries)
-	if !h.spares.giveUp() && freeBytes(h.dir) < snapshotBytes {
-		h.room, h.problem = full, unix.ENOSPC
-		return h.exceeded(false)
+	if !h.spares.giveUp() && !isRoomy(h.dir, snapshotBytes) {
+		h.room = blocked
+		return h.exceeded(scarce)
 	}
 	h.snapshots.write(ctx, 2*lastEntries)
 	h.look()
 	return nil
 }
 
-// freeBytes returns how much of the disk is free.
-func freeBytes(dir string) int64 {
+// isRoomy reports whether so many bytes of the disk are free, and some inodes.
+func isRoomy(dir string, bytes int64) bool {
+	const inodes = 16
 	space, err := filesystem.SpaceOf(dir)
-	if err != nil || space.Bytes == 0 {
-		return math.MaxInt64
-	}
-	return space.BytesAvailable
+	return err != nil || (space.Bytes == 0 || space.BytesAvailable >= bytes) && (space.Inodes == 0 || space.InodesFree >= inodes)
 }
 
-// refusal returns why an object cannot be written, if so.
-func (h *headroom) refusal(creates, expires bool) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	needed := scarce
+// roomFor returns the room that is needed to write an object.
+func roomFor(creates, expires bool) room {
 	switch {
-	case creates && expires:
-		needed = tight
-	case creates:
-		needed = enough
+	case !creates:
+		return scarce
+	case expires:
+		return tight
+	default:
+		return enough
 	}
-	if h.room < needed {
-		return h.exceeded(creates)
-	}
-	return nil
 }
 
-func (h *headroom) exceeded(creates bool) error {
+func (h *headroom) exceeded(needed room) error {
 	refused := "no objects can be created"
-	if !creates {
+	if needed == scarce {
 		refused = "nothing can be written"
 	}
-	remedy := "remove files, or delete pods that take disk space: the condition DiskPressure of the node names the largest"
-	if !filesystem.IsFull(h.problem) {
-		remedy = h.problem.Error()
-	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status:  metav1.StatusFailure,
-		Code:    http.StatusInsufficientStorage,
-		Reason:  ReasonFull,
-		Message: fmt.Sprintf("the disk of %s has no room, so %s: %s", filepath.Dir(h.dir), refused, remedy),
+		Status: metav1.StatusFailure,
+		Code:   http.StatusInsufficientStorage,
+		Reason: ReasonFull,
+		Message: fmt.Sprintf("the disk of %s has no room, so %s: remove files, or delete pods that take disk space: the condition DiskPressure of the node names the largest",
+			filepath.Dir(h.dir), refused),
 	}}
 }
+
+func isRefusal(err error) bool { return apierrors.ReasonForError(err) == ReasonFull }
 
 // step looks at the headroom if anything was written, or if the disk had too little room.
 func (h *headroom) step() {
@@ -233,20 +226,24 @@ func (h *headroom) isShort() bool {
 	return h.room != enough
 }
 
-// look completes the headroom as far as the disk allows.
+// look completes the headroom as far as the disk allows. Where space cannot be allocated for other reasons, writes are left to etcd.
 func (h *headroom) look() {
 	if h.readOnly {
 		return
 	}
-	before := h.room
+	before, err := h.room, error(nil)
 	h.written = 0
-	h.room, h.problem = h.complete()
+	h.room, err = h.complete()
+	if err != nil && !filesystem.IsFull(err) {
+		h.room = enough
+		h.warnOnce.Do(func() { slog.Warn("the store cannot keep disk space in reserve", "error", err) })
+	}
 	switch {
-	case h.room == full && before > full:
-		slog.Warn(h.exceeded(false).Error())
+	case h.room == blocked && before > blocked:
+		slog.Warn(h.exceeded(scarce).Error())
 	case h.room < enough && before == enough:
-		slog.Warn(h.exceeded(true).Error())
+		slog.Warn(h.exceeded(enough).Error())
 	case h.room == enough && before < enough:
-		slog.Info("the disk has room again for what is created", "dir", filepath.Dir(h.dir))
+		slog.Info("objects can be created again", "dir", filepath.Dir(h.dir))
 	}
 }

@@ -36,8 +36,10 @@ type maintenance struct {
 	done      chan struct{}
 }
 
-func newMaintenance(server *etcdserver.EtcdServer, client *clientv3.Client, quota *quota, headroom *headroom, feeds *feeds, log *zap.Logger) *maintenance {
-	m := &maintenance{server: server, client: client, quota: quota, headroom: headroom, feeds: feeds, log: log, done: make(chan struct{})}
+func newMaintenance(s *Store, quota *quota) *maintenance {
+	server := s.etcd.Server
+	m := &maintenance{server: server, client: s.client.Client, quota: quota, headroom: s.headroom, feeds: s.feeds, log: s.log.Logger,
+		done: make(chan struct{})}
 	m.upkeep.compacted = max(0, server.KV().FirstRev())
 	m.compacted.Store(m.upkeep.compacted)
 	return m
@@ -103,7 +105,7 @@ func (m *maintenance) usage() usage {
 	db := m.server.Backend()
 	used := db.SizeInUse()
 	return usage{revision: m.server.KV().Rev(), file: db.Size(), used: used,
-		full: m.quota.full() || m.headroom.isShort(), cramped: freeBytes(m.headroom.dir) < used+plentyBytes}
+		full: m.quota.full() || m.headroom.isShort(), cramped: !isRoomy(m.headroom.dir, used+plentyBytes)}
 }
 
 // defragment calls the etcd server. The client's method would end the process, because this etcd serves no gRPC.

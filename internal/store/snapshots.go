@@ -16,8 +16,8 @@ const (
 	// snapshotEntries is after how many entries of its log etcd makes a snapshot.
 	snapshotEntries = 5000
 	// nearEntries is how many entries before a snapshot it is near: more than are written at the same time.
-	nearEntries = 512
-	// lastEntries are left when the way is made free for a snapshot. The few writes that no headroom knows of need fewer.
+	nearEntries = 1200
+	// lastEntries are left when the way is made free for a snapshot. Writes that no headroom knows of, such as those of a start, are fewer.
 	lastEntries = 32
 )
 

@@ -25,15 +25,18 @@ func (s spares) open() error {
 	return nil
 }
 
-// list returns the paths of the files.
-func (s spares) list() []string {
+// list returns the paths of the files that are not in use.
+func (s spares) list() (paths []string) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil
 	}
-	paths := make([]string, len(entries))
-	for i, e := range entries {
-		paths[i] = filepath.Join(s.dir, e.Name())
+	for _, e := range entries {
+		path := filepath.Join(s.dir, e.Name())
+		var stat unix.Stat_t
+		if unix.Lstat(path, &stat) == nil && stat.Nlink == 1 {
+			paths = append(paths, path)
+		}
 	}
 	return paths
 }
@@ -60,19 +63,16 @@ func (s spares) add() error {
 	return nil
 }
 
-// moveTo gives a file another name outside the folder, at which there must be none.
+// moveTo moves a file to a path at which there must be none. If there is no file, it makes one.
 func (s spares) moveTo(path string) error {
 	if len(s.list()) == 0 {
 		if err := s.add(); err != nil {
 			return err
 		}
 	}
-	spare := s.list()[0]
-	if err := os.Link(spare, path); err != nil {
-		return err
-	}
-	if err := os.Remove(spare); err != nil {
-		return errors.Join(err, os.Remove(path)) // It must not be used twice.
+	err := unix.Renameat2(unix.AT_FDCWD, s.list()[0], unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
+	if err != nil {
+		return &os.PathError{Op: "rename", Path: path, Err: err}
 	}
 	return nil
 }
@@ -91,11 +91,13 @@ func (s spares) keep(path string) {
 	}
 }
 
-// dropUsed removes the names of files that have another name, or were not finished.
+// dropUsed removes the names of files that have another name, were written to, or were not finished.
 func (s spares) dropUsed() {
-	for _, path := range s.list() {
+	entries, _ := os.ReadDir(s.dir) // Without the folder there are none.
+	for _, e := range entries {
+		path := filepath.Join(s.dir, e.Name())
 		var stat unix.Stat_t
-		if unix.Lstat(path, &stat) != nil || stat.Nlink > 1 || allocated(stat) < spareBytes {
+		if unix.Lstat(path, &stat) != nil || stat.Nlink > 1 || allocated(stat) < spareBytes || isBegun(path) {
 			_ = os.Remove(path)
 		}
 	}

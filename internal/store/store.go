@@ -28,8 +28,6 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 	"k8s.io/apiserver/pkg/storage/etcd3"
-
-	"github.com/stint-dev/stint/internal/filesystem"
 )
 
 // Store is an open data directory.
@@ -57,7 +55,7 @@ type Option func(*Store)
 // Quota limits the size of the store in bytes; 0 is DefaultQuota.
 func Quota(bytes int64) Option { return func(s *Store) { s.quota = cmp.Or(bytes, DefaultQuota) } }
 
-// ReadOnly opens a store that is only read. It needs no disk space: if the disk is full, a copy elsewhere may be opened.
+// ReadOnly opens a store that is only read. It needs no disk space: if the disk is full, a copy elsewhere is opened.
 func ReadOnly(s *Store) { s.readOnly = true }
 
 // Open opens the store in dir, and creates it if it does not exist. ctx limits only the start: the open store does not use
@@ -78,9 +76,11 @@ func Open(ctx context.Context, dir string, options ...Option) (*Store, error) {
 	for _, set := range options {
 		set(s)
 	}
-	err = s.open(ctx, etcdDir)
-	if s.readOnly && filesystem.SaysFull(err) {
-		err = s.openCopy(ctx, etcdDir, err)
+	if s.readOnly && !isRoomy(etcdDir, plentyBytes) {
+		err = s.openCopy(ctx, etcdDir)
+	}
+	if s.etcd == nil {
+		err = s.open(ctx, etcdDir)
 	}
 	if err != nil {
 		// An etcd that is still starting has the files open: the lock is released when it is closed.
@@ -92,13 +92,13 @@ func Open(ctx context.Context, dir string, options ...Option) (*Store, error) {
 	return s, nil
 }
 
-// openCopy opens a copy of a store that cannot be opened in its place because the disk is full.
-func (s *Store) openCopy(ctx context.Context, etcdDir string, full error) (err error) {
+// openCopy opens a copy of a store whose disk is full, as etcd frees space in its files when it opens them, which others may take.
+func (s *Store) openCopy(ctx context.Context, etcdDir string) (err error) {
 	if s.scratch, err = copyOf(etcdDir); err != nil {
-		return errors.Join(full, err)
+		return err
 	}
 	if err := s.open(ctx, s.scratch); err != nil {
-		return errors.Join(err, os.RemoveAll(s.scratch))
+		return errors.Join(err, removeCopy(s.scratch))
 	}
 	return nil
 }
@@ -125,7 +125,8 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	if err != nil {
 		return unusable(s.dir, err)
 	}
-	etcd, err := startEtcd(ctx, etcdDir, log, s.lock.release)
+	var etcd *embed.Etcd
+	s.headroom.keepSegments(func() { etcd, err = startEtcd(ctx, etcdDir, log, s.lock.release) })
 	if err != nil {
 		return fmt.Errorf("open the store in %s: %w", s.dir, err)
 	}
@@ -142,7 +143,7 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	s.headroom.start(kubernetes.Client{Client: s.client.Client}, etcd.Server)
 	quota := &quota{s.headroom, s.quota, func() int64 { return etcd.Server.Backend().SizeInUse() }}
 	s.client.Kubernetes = quota
-	s.maintenance = newMaintenance(etcd.Server, s.client.Client, quota, s.headroom, s.feeds, log.Logger)
+	s.maintenance = newMaintenance(s, quota)
 	s.maintenance.start()
 	return nil
 }
@@ -181,7 +182,7 @@ func (s *Store) close() {
 	s.headroom.keepSegments(s.etcd.Close)
 	_ = s.log.Close()
 	if s.scratch != "" {
-		_ = os.RemoveAll(s.scratch)
+		_ = removeCopy(s.scratch)
 	}
 	s.lock.release()
 }
