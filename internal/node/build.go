@@ -77,7 +77,7 @@ func (n *Node) diskMeter() diskMeter {
 // newLargest makes the part that names what takes the space of a short disk.
 func (n *Node) newLargest() *largest {
 	holders := &diskHolders{diskMeter: n.diskMeter(), pods: n.pods, volumes: n.Volumes, list: n.persistentVolumes}
-	l := &largest{measure: holders.measure, every: n.times.measureEvery, warn: n.workers.warnOf}
+	l := &largest{measure: holders.measure, warn: n.workers.warnOf}
 	l.forget()
 	return l
 }

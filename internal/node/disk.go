@@ -103,15 +103,17 @@ func (d *disk) freed() {
 	}
 }
 
-// full has the disks checked, as something has failed with err for lack of space. It returns an error that says what is free.
+// full has the disks checked, as something has failed with err for lack of space. It returns an error that says what is free. If no disk is
+// short, err is about another limit of the kernel, and is returned as it is.
 func (d *disk) full(err error) error {
 	d.checkNow()
-	space, unknown := filesystem.SpaceOf(d.dirs[0])
-	if unknown != nil {
+	systems, unknown := d.fileSystems()
+	short := slices.IndexFunc(systems, func(f diskpressure.FileSystem) bool { return f.Space.IsShort() })
+	if unknown != nil || short < 0 {
 		return err
 	}
 	return fmt.Errorf("there is no space on a disk (%s are free on the file system of %s): %w",
-		filesystem.Text(space.BytesAvailable), d.dirs[0], err)
+		filesystem.Text(systems[short].Space.BytesAvailable), systems[short].Dir, err)
 }
 
 // reportDiskPressure writes the Node when disk pressure begins or ends, or when something else takes the space. Before that, it

@@ -26,7 +26,6 @@ type largest struct {
 	measure func(context.Context) []diskpressure.Holder
 	// warn records a warning about a pod.
 	warn  func(pod types.UID, reason, message string)
-	every time.Duration
 
 	// named are the largest, as the Node's condition names them.
 	named []diskpressure.Holder
@@ -55,7 +54,7 @@ func (l *largest) names(ctx context.Context, size int64) string {
 	defer patience.Stop()
 	select {
 	case m := <-l.running:
-		l.running, l.due = nil, time.Now().Add(max(l.every, measureRest*m.took))
+		l.running, l.due = nil, time.Now().Add(measureRest*m.took)
 		l.named = diskpressure.Largest(l.named, m.holders, size)
 	case <-patience.C:
 	}

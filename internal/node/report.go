@@ -11,6 +11,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node/diskpressure"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/persistentvolume"
 )
@@ -103,7 +104,8 @@ func waitingDue(since, moved time.Time) time.Time {
 func hasWaitReason(api *corev1.Pod, reason, message string) bool {
 	for _, c := range api.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
-			return c.Status == corev1.ConditionFalse && c.Reason == reason && (reason == lifecycle.WaitingForTurn || c.Message == message)
+			return c.Status == corev1.ConditionFalse && c.Reason == reason &&
+				(reason == lifecycle.WaitingForTurn || diskpressure.SaysTheSame(c.Message, message))
 		}
 	}
 	return false

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/node/diskpressure"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/resources"
 	"github.com/stint-dev/stint/internal/node/taints"
@@ -120,14 +121,16 @@ func (s *scheduler) release(uid types.UID) {
 	s.wake(admitted...)
 }
 
-// setTaints sets the node's taints, and reports whether they, or what their message says of them, have changed.
+// setTaints sets the node's taints, and reports whether they, or what their message says of them, have changed. Pods that wait do
+// not report other names in the message: that would be two writes for each.
 func (s *scheduler) setTaints(now []corev1.Taint, diskPressure string) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.diskPressure == diskPressure && equality.Semantic.DeepEqual(s.taints, now) {
+	same := diskpressure.SaysTheSame(s.diskPressure, diskPressure) && equality.Semantic.DeepEqual(s.taints, now)
+	s.diskPressure, s.taints = diskPressure, now
+	if same {
 		return false
 	}
-	s.diskPressure, s.taints = diskPressure, now
 	for _, pod := range slices.SortedFunc(maps.Values(s.waiting), byAge) {
 		s.enqueue(pod)
 	}

@@ -68,8 +68,8 @@ var ofFullDisks = []fault{
 	{
 		wrong: "A store that lives on its reserve creates objects.",
 		file:  "internal/store/headroom.go",
-		old:   "		needed = enough\n",
-		new:   "		needed = scarce\n",
+		old:   "	default:\n		return enough\n",
+		new:   "	default:\n		return scarce\n",
 		tests: "./internal/store -run ^TestAStoreIsOpenedOnAFullDisk$",
 	},
 	{
@@ -82,8 +82,22 @@ var ofFullDisks = []fault{
 	{
 		wrong: "A reader of a store whose disk is full is refused.",
 		file:  "internal/store/store.go",
-		old:   "	if s.readOnly && filesystem.SaysFull(err) {\n",
-		new:   "	if s.readOnly && filesystem.IsFull(err) {\n",
+		old:   "	if s.readOnly && !isRoomy(etcdDir, plentyBytes) {\n",
+		new:   "	if s.readOnly && !isRoomy(etcdDir, 0) {\n",
 		tests: "./internal/store -run ^TestAStoreWithoutHeadroomIsReadOnAFullDisk$",
+	},
+	{
+		wrong: "A start on a full disk leaves the log without space, and a write ends the store.",
+		file:  "internal/store/allocation.go",
+		old:   "	return allocate(slices.Max(segments), spareBytes)\n",
+		new:   "	_ = allocate(slices.Max(segments), spareBytes)\n	return nil\n",
+		tests: "./internal/store -run ^TestAStoreWhoseLogCannotBeExtendedWritesNothing$",
+	},
+	{
+		wrong: "A file that is a segment of the log is taken for a spare one.",
+		file:  "internal/store/spares.go",
+		old:   "stat.Nlink > 1 || allocated(stat) < spareBytes || isBegun(path)",
+		new:   "stat.Nlink > 1 || allocated(stat) < spareBytes",
+		tests: "./internal/store -run ^TestAFileThatIsInUseIsNoSpareSegment$",
 	},
 }

@@ -41,6 +41,9 @@ const (
 	mattersPercent = 1
 	// partShare: a part is worth naming if it is not less than this fraction of the holder.
 	partShare = 10
+
+	// namesFollow is between what is short and the names.
+	namesFollow = "; the largest there: "
 )
 
 // Bytes is how much the holder takes.
@@ -97,7 +100,14 @@ func Names(largest []Holder) string {
 	for _, h := range largest {
 		names = append(names, h.id()+" ("+h.Text()+")")
 	}
-	return "; the largest there: " + strings.Join(names, ", ")
+	return namesFollow + strings.Join(names, ", ")
+}
+
+// SaysTheSame reports whether two messages differ in the names of the largest holders only. Where the first has none, names are news.
+func SaysTheSame(before, now string) bool {
+	wasShort, _, named := strings.Cut(before, namesFollow)
+	isShort, _, _ := strings.Cut(now, namesFollow)
+	return before == now || named && wasShort == isShort
 }
 
 // Text says what is large of the holder.

@@ -117,3 +117,19 @@ func TestWhatWasNamedStaysWhileItIsAboutTrue(t *testing.T) {
 		})
 	}
 }
+
+func TestOtherNamesAreNoNews(t *testing.T) {
+	const short = "less than 1.0 GiB are free"
+	a := short + diskpressure.Names([]diskpressure.Holder{{Kind: diskpressure.Pod, Namespace: "n", Name: "a"}})
+	b := short + diskpressure.Names([]diskpressure.Holder{{Kind: diskpressure.Pod, Namespace: "n", Name: "b"}})
+	for _, tc := range []struct {
+		before, now string
+		want        bool
+	}{
+		{short, short, true}, {a, a, true}, {a, b, true}, {a, short, true}, {short, a, false}, {"", a, false}, {a, "", false}, {a, "more " + b, false},
+	} {
+		if got := diskpressure.SaysTheSame(tc.before, tc.now); got != tc.want {
+			t.Errorf("%q, then %q: %t", tc.before, tc.now, got)
+		}
+	}
+}
