@@ -66,18 +66,29 @@ var objectValue = make([]byte, 1_000)
 
 // updateUntilRefused updates an object until that is refused, but at most so many times, and returns how often it was updated. It does
 // the maintenance of a server that writes slowly.
-func updateUntilRefused(t *testing.T, s *Store, key string, most int) (updates int) {
+func updateUntilRefused(t *testing.T, s *Store, key string, most int) int {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	defer context.AfterFunc(s.log.broken, stop)() // A store that has failed does not answer.
-	for revision := revisionOf(t, s, key); updates < most; updates++ {
-		r, err := s.client.Kubernetes.OptimisticPut(ctx, key, objectValue, revision, kubernetes.PutOptions{})
-		if apierrors.ReasonForError(err) == ReasonFull {
+	updates := make(chan int, 1)
+	revision := revisionOf(t, s, key)
+	go func() { updates <- updateAll(t, s, key, revision, most) }()
+	select {
+	case n := <-updates:
+		return n
+	case <-s.log.broken.Done(): // A store that has failed does not answer.
+		t.Fatalf("the store has failed: %v", <-s.Failed())
+		return 0
+	}
+}
+
+func updateAll(t *testing.T, s *Store, key string, revision int64, most int) (updates int) {
+	for ; updates < most; updates++ {
+		r, err := s.client.Kubernetes.OptimisticPut(t.Context(), key, objectValue, revision, kubernetes.PutOptions{})
+		if isRefusal(err) {
 			return updates
 		}
 		if err != nil || !r.Succeeded {
-			t.Fatalf("update %d: %v, %v", updates, r.Succeeded, err)
+			t.Errorf("update %d: %v, %v", updates, r.Succeeded, err)
+			return updates
 		}
 		revision = r.Revision
 		if updates%20 == 0 {
@@ -91,7 +102,7 @@ func step(t *testing.T, s *Store) {
 	t.Helper()
 	s.headroom.step()
 	if err := s.maintenance.step(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 }
 

@@ -70,7 +70,7 @@ var ofFullDisks = []fault{
 		file:  "internal/store/headroom.go",
 		old:   "	default:\n		return enough\n",
 		new:   "	default:\n		return scarce\n",
-		tests: "./internal/store -run ^TestAStoreIsOpenedOnAFullDisk$",
+		tests: "./internal/store -run ^TestAStoreGoesOnThoughOthersTakeAllSpace$",
 	},
 	{
 		wrong: "Each start of a store on a full disk loses a segment of its log.",
