@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -57,16 +58,18 @@ func (h *headroom) complete() (room, error) {
 	if err := h.giveUpFor(h.extendLog); err != nil {
 		return blocked, err
 	}
-	for _, name := range nextSegments {
-		if err := h.placeSegment(filepath.Join(h.dir, "member", "wal", name)); err != nil {
-			return blocked, err
-		}
+	missing, err := h.placeSegments()
+	if missing > 1 || missing == 1 && h.logLeft() < lookBytes+burstBytes {
+		return blocked, err
 	}
 	wanted := wantedHeadroom(h.dir)
 	if err := h.giveUpFor(func() error { return h.extendDatabase(wanted.database / 2) }); err != nil {
 		return blocked, err
 	}
-	err := h.extendDatabase(wanted.database)
+	if missing > 0 {
+		return scarce, err
+	}
+	err = h.extendDatabase(wanted.database)
 	spares, noSpare := h.spares.fill(wanted.spares)
 	switch err = cmp.Or(err, noSpare); {
 	case err == nil:
@@ -90,11 +93,43 @@ func (h *headroom) giveUpFor(allocate func() error) error {
 // extendLog allocates the last segment of the log, and space beyond its end. etcd frees what is beyond the last entry when it opens
 // the log.
 func (h *headroom) extendLog() error {
-	segments, err := filepath.Glob(filepath.Join(h.dir, "member", "wal", "*.wal"))
-	if err != nil || len(segments) == 0 {
-		return err
+	return allocate(h.lastSegment(), spareBytes)
+}
+
+// lastSegment returns the path of the segment of the log that is being written.
+func (h *headroom) lastSegment() string {
+	wal := filepath.Join(h.dir, "member", "wal")
+	segments, _ := filepath.Glob(filepath.Join(wal, "*.wal")) // The pattern is well-formed.
+	return slices.Max(append(segments, wal))
+}
+
+// placeSegments makes the next segments of the log, and returns how many are missing. When etcd begins one, it makes the other one at once,
+// and never tries again: both must be there then.
+func (h *headroom) placeSegments() (missing int, err error) {
+	for _, name := range nextSegments {
+		if failed := h.placeSegment(filepath.Join(h.dir, "member", "wal", name)); failed != nil {
+			missing++
+			err = failed
+		}
 	}
-	return allocate(slices.Max(segments), spareBytes)
+	return missing, err
+}
+
+// logLeft returns how much can be written to the log until etcd begins the next segment.
+func (h *headroom) logLeft() int64 {
+	f, err := datadir.Open(h.lastSegment(), os.O_RDONLY)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	chunk := make([]byte, 64<<10)
+	for end := int64(segmentBytes); end > 0; end -= int64(len(chunk)) {
+		n, _ := f.ReadAt(chunk, end-int64(len(chunk)))
+		if used := len(bytes.TrimRight(chunk[:n], "\x00")); used > 0 {
+			return segmentBytes - end + int64(len(chunk)-used)
+		}
+	}
+	return segmentBytes
 }
 
 // placeSegment makes the file that etcd will use as a segment.
@@ -149,7 +184,7 @@ func (h *headroom) keepSegments(do func()) {
 }
 
 // allocate gives a file so many bytes of disk space, and leaves its size as it is.
-func allocate(path string, bytes int64) error {
+func allocate(path string, size int64) error {
 	f, err := datadir.Open(path, os.O_WRONLY)
 	if err != nil {
 		return err
@@ -159,14 +194,14 @@ func allocate(path string, bytes int64) error {
 	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
 		return &os.PathError{Op: "fstat", Path: path, Err: err}
 	}
-	if allocated(stat) >= bytes {
+	if allocated(stat) >= size {
 		return nil
 	}
 	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, bytes)
+		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size)
 	}
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
-		return checkFree(path, bytes-allocated(stat))
+		return checkFree(path, size-allocated(stat))
 	}
 	if err != nil {
 		return &os.PathError{Op: "allocate", Path: path, Err: err}
@@ -178,9 +213,9 @@ func allocate(path string, bytes int64) error {
 func allocated(stat unix.Stat_t) int64 { return stat.Blocks * 512 }
 
 // checkFree is used instead of an allocation on file systems that have none, such as NFS.
-func checkFree(path string, bytes int64) error {
+func checkFree(path string, size int64) error {
 	space, err := filesystem.SpaceOf(path)
-	if err == nil && space.BytesAvailable < bytes {
+	if err == nil && space.BytesAvailable < size {
 		err = &os.PathError{Op: "allocate", Path: path, Err: unix.ENOSPC}
 	}
 	return err

@@ -219,6 +219,34 @@ func TestAStoreWhoseLogCannotBeExtendedWritesNothing(t *testing.T) {
 	})
 }
 
+func TestAStoreWithOneSegmentAheadWritesUntilItWouldBeBegun(t *testing.T) {
+	smalldisk.Run(t, 300, func(disk string) {
+		dir := filepath.Join(disk, "data")
+		s := openIn(t, dir)
+		put(t, s, object(0), objectValue, 0)
+		for _, path := range []string{"etcd/spare", "etcd/member/wal/1.tmp"} {
+			if err := os.RemoveAll(filepath.Join(dir, path)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		smalldisk.FillUp(t, filepath.Join(disk, "fill"))
+		s.headroom.step()
+		if n := updateUntilRefused(t, s, object(0), 20_000); n == 0 || n == 20_000 {
+			t.Errorf("%d updates until they were refused", n)
+		}
+		if err := os.Remove(filepath.Join(disk, "fill")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.headroom.spares.open(); err != nil {
+			t.Fatal(err)
+		}
+		s.headroom.step()
+		if n := updateUntilRefused(t, s, object(0), 20_000); n != 20_000 {
+			t.Errorf("%d updates when there is room again", n)
+		}
+	})
+}
+
 func removeHeadroom(t *testing.T, etcdDir string) {
 	t.Helper()
 	wal := filepath.Join(etcdDir, "member", "wal")

@@ -89,8 +89,8 @@ var ofFullDisks = []fault{
 	{
 		wrong: "A start on a full disk leaves the log without space, and a write ends the store.",
 		file:  "internal/store/allocation.go",
-		old:   "	return allocate(slices.Max(segments), spareBytes)\n",
-		new:   "	_ = allocate(slices.Max(segments), spareBytes)\n	return nil\n",
+		old:   "	return allocate(h.lastSegment(), spareBytes)\n",
+		new:   "	_ = allocate(h.lastSegment(), spareBytes)\n	return nil\n",
 		tests: "./internal/store -run ^TestAStoreWhoseLogCannotBeExtendedWritesNothing$",
 	},
 	{
@@ -99,5 +99,12 @@ var ofFullDisks = []fault{
 		old:   "stat.Nlink > 1 || allocated(stat) < spareBytes || isBegun(path)",
 		new:   "stat.Nlink > 1 || allocated(stat) < spareBytes",
 		tests: "./internal/store -run ^TestAFileThatIsInUseIsNoSpareSegment$",
+	},
+	{
+		wrong: "The log of a full disk is written up to a segment of which there is no next one, and the store ends after that, though there is room again.",
+		file:  "internal/store/allocation.go",
+		old:   "	if missing > 1 || missing == 1 && h.logLeft() < lookBytes+burstBytes {\n",
+		new:   "	if missing > 1 || missing == 1 && h.logLeft() < 0 {\n",
+		tests: "./internal/store -run ^TestAStoreWithOneSegmentAheadWritesUntilItWouldBeBegun$",
 	},
 }
