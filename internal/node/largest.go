@@ -25,7 +25,7 @@ type largest struct {
 	// measure returns what the pods and claims take.
 	measure func(context.Context) []diskpressure.Holder
 	// warn records a warning about a pod.
-	warn  func(pod types.UID, reason, message string)
+	warn func(pod types.UID, reason, message string)
 
 	// named are the largest, as the Node's condition names them.
 	named []diskpressure.Holder

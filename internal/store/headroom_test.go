@@ -64,13 +64,13 @@ func (g *greedy) makeRoom() {
 
 var objectValue = make([]byte, 1_000)
 
-// updateUntilRefused updates an object until that is refused, but at most so many times, and returns how often it was updated. It does
+// updateUntilRefused updates object(0) until that is refused, but at most so many times, and returns how often it was updated. It does
 // the maintenance of a server that writes slowly.
-func updateUntilRefused(t *testing.T, s *Store, key string, most int) int {
+func updateUntilRefused(t *testing.T, s *Store, value []byte, most int) int {
 	t.Helper()
 	updates := make(chan int, 1)
-	revision := revisionOf(t, s, key)
-	go func() { updates <- updateAll(t, s, key, revision, most) }()
+	revision := revisionOf(t, s, object(0))
+	go func() { updates <- updateAll(t, s, value, revision, most) }()
 	select {
 	case n := <-updates:
 		return n
@@ -80,9 +80,9 @@ func updateUntilRefused(t *testing.T, s *Store, key string, most int) int {
 	}
 }
 
-func updateAll(t *testing.T, s *Store, key string, revision int64, most int) (updates int) {
+func updateAll(t *testing.T, s *Store, value []byte, revision int64, most int) (updates int) {
 	for ; updates < most; updates++ {
-		r, err := s.client.Kubernetes.OptimisticPut(t.Context(), key, objectValue, revision, kubernetes.PutOptions{})
+		r, err := s.client.Kubernetes.OptimisticPut(t.Context(), object(0), value, revision, kubernetes.PutOptions{})
 		if isRefusal(err) {
 			return updates
 		}
@@ -129,7 +129,7 @@ func TestAStoreGoesOnThoughOthersTakeAllSpace(t *testing.T) {
 		put(t, s, object(1), objectValue, 0)
 		others := startGreedy(t, disk)
 
-		updateUntilRefused(t, s, object(0), 500)
+		updateUntilRefused(t, s, objectValue, 500)
 		if !isRefused(s, object(2)) {
 			t.Error("an object was created")
 		}
@@ -137,7 +137,7 @@ func TestAStoreGoesOnThoughOthersTakeAllSpace(t *testing.T) {
 		if err != nil || !r.Succeeded {
 			t.Errorf("a deletion: %v, %v", r.Succeeded, err)
 		}
-		n := updateUntilRefused(t, s, object(0), 20_000)
+		n := updateUntilRefused(t, s, objectValue, 20_000)
 		if s.headroom.snapshots.reload(); s.headroom.snapshots.last.Load() == 0 {
 			t.Errorf("%d updates until they were refused, want so many that etcd makes a snapshot", n)
 		}
@@ -153,7 +153,7 @@ func TestAStoreIsOpenedOnAFullDisk(t *testing.T) {
 		s := openIn(t, dir)
 		put(t, s, object(0), objectValue, 0)
 		others := startGreedy(t, disk)
-		updateUntilRefused(t, s, object(0), snapshotEntries)
+		updateUntilRefused(t, s, objectValue, snapshotEntries)
 		others.stop()
 		for i := range 5 {
 			s.Close()
@@ -163,7 +163,7 @@ func TestAStoreIsOpenedOnAFullDisk(t *testing.T) {
 			}
 			s.Close()
 			s = openIn(t, dir)
-			updateUntilRefused(t, s, object(0), 2_000)
+			updateUntilRefused(t, s, objectValue, 2_000)
 		}
 		if !isRefused(s, object(1)) {
 			t.Error("an object was created")
@@ -204,7 +204,7 @@ func TestAStoreWhoseLogCannotBeExtendedWritesNothing(t *testing.T) {
 		smalldisk.FillUp(t, filepath.Join(disk, "fill"))
 		s.headroom.step()
 
-		if n := updateUntilRefused(t, s, object(0), 5_000); n > 0 {
+		if n := updateUntilRefused(t, s, objectValue, 5_000); n > 0 {
 			t.Errorf("%d updates", n)
 		}
 		_, err := s.client.Kubernetes.OptimisticDelete(t.Context(), object(0), revisionOf(t, s, object(0)), kubernetes.DeleteOptions{})
@@ -223,25 +223,23 @@ func TestAStoreWithOneSegmentAheadWritesUntilItWouldBeBegun(t *testing.T) {
 	smalldisk.Run(t, 300, func(disk string) {
 		dir := filepath.Join(disk, "data")
 		s := openIn(t, dir)
+		value := make([]byte, 10_000) // The end of the segment comes before that of the reserve for snapshots.
 		put(t, s, object(0), objectValue, 0)
-		for _, path := range []string{"etcd/spare", "etcd/member/wal/1.tmp"} {
-			if err := os.RemoveAll(filepath.Join(dir, path)); err != nil {
-				t.Fatal(err)
-			}
+		for s.headroom.spares.giveUp() {
+		}
+		if err := os.Remove(filepath.Join(dir, "etcd/member/wal/1.tmp")); err != nil {
+			t.Fatal(err)
 		}
 		smalldisk.FillUp(t, filepath.Join(disk, "fill"))
 		s.headroom.step()
-		if n := updateUntilRefused(t, s, object(0), 20_000); n == 0 || n == 20_000 {
+		if n := updateUntilRefused(t, s, value, 3_000); n == 0 || n == 3_000 {
 			t.Errorf("%d updates until they were refused", n)
 		}
 		if err := os.Remove(filepath.Join(disk, "fill")); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.headroom.spares.open(); err != nil {
-			t.Fatal(err)
-		}
 		s.headroom.step()
-		if n := updateUntilRefused(t, s, object(0), 20_000); n != 20_000 {
+		if n := updateUntilRefused(t, s, value, 3_000); n != 3_000 {
 			t.Errorf("%d updates when there is room again", n)
 		}
 	})
