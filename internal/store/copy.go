@@ -37,7 +37,7 @@ func copyTo(place, etcdDir string) (dir string, err error) {
 	if dir, err = os.MkdirTemp(place, "stint-copy-"); err != nil {
 		return "", err
 	}
-	for _, pattern := range []string{"member/wal/*.wal", "member/snap/*.snap", "member/snap/db"} {
+	for _, pattern := range []string{firstStart, "member/wal/*.wal", "member/snap/*.snap", "member/snap/db"} {
 		paths, _ := filepath.Glob(filepath.Join(etcdDir, pattern)) // The pattern is well-formed.
 		for _, path := range paths {
 			err = errors.Join(err, copyFile(filepath.Join(dir, filepath.Dir(pattern)), path))
