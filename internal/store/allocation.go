@@ -99,8 +99,8 @@ func (h *headroom) extendLog() error {
 // lastSegment returns the path of the segment of the log that is being written.
 func (h *headroom) lastSegment() string {
 	wal := filepath.Join(h.dir, "member", "wal")
-	segments, _ := filepath.Glob(filepath.Join(wal, "*.wal")) // The pattern is well-formed.
-	return slices.Max(append(segments, wal))
+	segments, _ := fs.Glob(os.DirFS(wal), "*.wal") // The pattern is well-formed.
+	return filepath.Join(wal, slices.Max(append(segments, "")))
 }
 
 // placeSegments makes the next segments of the log, and returns how many are missing. When etcd begins one, it makes the other one at once,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -38,9 +39,9 @@ func copyTo(place, etcdDir string) (dir string, err error) {
 		return "", err
 	}
 	for _, pattern := range []string{firstStart, "member/wal/*.wal", "member/snap/*.snap", "member/snap/db"} {
-		paths, _ := filepath.Glob(filepath.Join(etcdDir, pattern)) // The pattern is well-formed.
-		for _, path := range paths {
-			err = errors.Join(err, copyFile(filepath.Join(dir, filepath.Dir(pattern)), path))
+		names, _ := fs.Glob(os.DirFS(etcdDir), pattern) // The pattern is well-formed.
+		for _, name := range names {
+			err = errors.Join(err, copyFile(filepath.Join(dir, filepath.Dir(name)), filepath.Join(etcdDir, name)))
 		}
 	}
 	if err != nil {

@@ -124,7 +124,7 @@ func isRefused(s *Store, key string) bool {
 
 func TestAStoreGoesOnThoughOthersTakeAllSpace(t *testing.T) {
 	smalldisk.Run(t, 600, func(disk string) {
-		s := openIn(t, filepath.Join(disk, "data"))
+		s := openIn(t, filepath.Join(disk, "data [of a pattern]"))
 		put(t, s, object(0), objectValue, 0)
 		put(t, s, object(1), objectValue, 0)
 		others := startGreedy(t, disk)
@@ -149,7 +149,7 @@ func TestAStoreGoesOnThoughOthersTakeAllSpace(t *testing.T) {
 
 func TestAStoreIsOpenedOnAFullDisk(t *testing.T) {
 	smalldisk.Run(t, 600, func(disk string) {
-		dir := filepath.Join(disk, "data")
+		dir := filepath.Join(disk, "data [of a pattern]")
 		s := openIn(t, dir)
 		put(t, s, object(0), objectValue, 0)
 		others := startGreedy(t, disk)
@@ -177,7 +177,7 @@ func TestAStoreIsOpenedOnAFullDisk(t *testing.T) {
 // A store of an older version has no headroom. etcd allocates the rest of its log's last segment at each start.
 func TestAStoreWithoutHeadroomIsReadOnAFullDisk(t *testing.T) {
 	smalldisk.Run(t, 300, func(disk string) {
-		dir := filepath.Join(disk, "data")
+		dir := filepath.Join(disk, "data [of a pattern]")
 		s := openIn(t, dir)
 		put(t, s, object(0), objectValue, 0)
 		s.Close()
@@ -197,7 +197,7 @@ func TestAStoreWithoutHeadroomIsReadOnAFullDisk(t *testing.T) {
 
 func TestAStoreWhoseLogCannotBeExtendedWritesNothing(t *testing.T) {
 	smalldisk.Run(t, 300, func(disk string) {
-		dir := filepath.Join(disk, "data")
+		dir := filepath.Join(disk, "data [of a pattern]")
 		s := openIn(t, dir)
 		put(t, s, object(0), objectValue, 0)
 		removeHeadroom(t, filepath.Join(dir, "etcd"))
@@ -221,7 +221,7 @@ func TestAStoreWhoseLogCannotBeExtendedWritesNothing(t *testing.T) {
 
 func TestAStoreWithOneSegmentAheadWritesUntilItWouldBeBegun(t *testing.T) {
 	smalldisk.Run(t, 300, func(disk string) {
-		dir := filepath.Join(disk, "data")
+		dir := filepath.Join(disk, "data [of a pattern]")
 		s := openIn(t, dir)
 		value := make([]byte, 10_000) // The end of the segment comes before that of the reserve for snapshots.
 		put(t, s, object(0), objectValue, 0)
