@@ -88,14 +88,15 @@ func (f *feed) received(initial bool) func(watch.Event) (watch.Event, bool) {
 		if e.Type == watch.Error {
 			return e, false
 		}
-		f.publish(e)
+		timed := e
 		switch {
 		case e.Type == watch.Bookmark:
 			initial = false
-		case !initial:
-			e.Object = timedObject{e.Object, clock.next(time.Now(), e.Object)}
+		case !initial: // The size of an object is found before others read it: see sharingCodec.
+			timed.Object = timedObject{e.Object, clock.next(time.Now(), e.Object)}
 		}
-		return e, false
+		f.publish(e)
+		return timed, false
 	}
 }
 

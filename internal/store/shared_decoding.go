@@ -59,6 +59,7 @@ func (c *sharingCodec) Decode(data []byte, defaults *schema.GroupVersionKind, in
 	}
 	obj, kind, err := c.Codec.Decode(data, defaults, into)
 	if err == nil {
+		encodedSize(obj) // It sets the texts of quantities, which must not change any more when others read the object.
 		c.awaited.Add(hash, decoded{data, withoutType(obj), *kind})
 	}
 	return obj, kind, err

@@ -63,12 +63,29 @@ func decode(t *testing.T, codec runtime.Codec, data []byte, into runtime.Object)
 	return obj, *kind
 }
 
+func TestASharedObjectDoesNotChangeWhenItIsEncoded(t *testing.T) {
+	plain, _ := codecOf(t, pod.Resource(pod.Options{}))
+	limit := resource.MustParse("40Mi")
+	data := encoded(t, plain, &corev1.Pod{Spec: corev1.PodSpec{Volumes: []corev1.Volume{
+		{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &limit}}},
+	}}})
+	got, _ := decode(t, newSharingCodec(plain), data, &corev1.Pod{})
+	shared := got.(*corev1.Pod).Spec.Volumes[0].EmptyDir.SizeLimit
+	before := *shared
+	encoded(t, plain, got)
+	if before != *shared {
+		t.Errorf("%#v, want %#v", *shared, before)
+	}
+}
+
 func TestASharedObjectIsWhatDecodingGives(t *testing.T) {
 	eachFilled(t, func(t *testing.T, r kinds.Resource, plain runtime.Codec, data []byte) {
 		shared := newSharingCodec(plain)
 		for _, into := range []func() runtime.Object{r.New, func() runtime.Object { return nil }} {
 			got, kind := decode(t, shared, data, into())
 			want, wantKind := decode(t, plain, data, into())
+			encodedSize(want) // It sets texts of quantities.
+			encodedSize(got)
 			if !reflect.DeepEqual(want, got) || kind != wantKind {
 				t.Errorf("%s, want %s (-want +got):\n%s", kind, wantKind, cmp.Diff(want, got))
 			}
