@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/datadir"
 )
@@ -35,9 +37,11 @@ func copyTo(place, etcdDir string) (dir string, err error) {
 	if place == "" || !isRoomy(place, plentyBytes) {
 		return "", fmt.Errorf("there is no room for a copy in %q", place)
 	}
-	if dir, err = os.MkdirTemp(place, "stint-copy-"); err != nil {
+	removeLeftCopies(place)
+	if dir, err = os.MkdirTemp(place, copyPrefix); err != nil {
 		return "", err
 	}
+	holdCopy(dir)
 	for _, pattern := range []string{firstStart, "member/wal/*.wal", "member/snap/*.snap", "member/snap/db"} {
 		names, _ := fs.Glob(os.DirFS(etcdDir), pattern) // The pattern is well-formed.
 		for _, name := range names {
@@ -48,6 +52,32 @@ func copyTo(place, etcdDir string) (dir string, err error) {
 		return "", errors.Join(err, removeCopy(dir))
 	}
 	return dir, nil
+}
+
+const copyPrefix = "stint-copy-"
+
+// holdCopy locks a copy until this process ends, so that no other reader removes it.
+func holdCopy(dir string) {
+	if fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err == nil {
+		_ = unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB)
+	}
+}
+
+// removeLeftCopies removes copies of this user that no process holds: their readers were killed.
+func removeLeftCopies(place string) {
+	names, _ := fs.Glob(os.DirFS(place), copyPrefix+"*") // The pattern is well-formed.
+	for _, name := range names {
+		path := filepath.Join(place, name)
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue
+		}
+		var stat unix.Stat_t
+		if unix.Fstat(fd, &stat) == nil && int(stat.Uid) == os.Geteuid() && unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = removeCopy(path)
+		}
+		unix.Close(fd)
+	}
 }
 
 func removeCopy(dir string) error {

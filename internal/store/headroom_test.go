@@ -294,3 +294,20 @@ func TestAFileThatIsInUseIsNoSpareSegment(t *testing.T) {
 		t.Errorf("%v are left, want %s", left, files[3])
 	}
 }
+
+func TestACopyThatNoProcessHoldsIsRemoved(t *testing.T) {
+	place := t.TempDir()
+	left, held, other := filepath.Join(place, copyPrefix+"left"), filepath.Join(place, copyPrefix+"held"), filepath.Join(place, "other")
+	for _, dir := range []string{left, held, other} {
+		if err := os.MkdirAll(filepath.Join(dir, "member"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holdCopy(held)
+	removeLeftCopies(place)
+	for dir, want := range map[string]bool{left: false, held: true, other: true} {
+		if there, err := exists(dir); err != nil || there != want {
+			t.Errorf("%s is there: %t, %v", dir, there, err)
+		}
+	}
+}
