@@ -65,7 +65,7 @@ func damaged(path string, err error, etcdDir string) error {
 // this process.
 func unreadable(err error, etcdDir string) error {
 	switch {
-	case !isRoomy(etcdDir, snapshotBytes):
+	case !isRoomy(etcdDir, lookBytes):
 		return fmt.Errorf("it cannot be read while its disk is full: %w; make room, or end the programs that take all space", err)
 	case isResourceError(err):
 		return fmt.Errorf("it cannot be read and was left as it is: %w", err)

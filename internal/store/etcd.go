@@ -109,7 +109,7 @@ func config(dir string, log *etcdLog) *embed.Config {
 	// files those since the last snapshot.
 	cfg.SnapshotCatchUpEntries = 1
 	cfg.SnapshotCount = snapshotEntries
-	cfg.MaxWalFiles = 3
+	cfg.MaxWalFiles = 0 // All: see snapshots.
 	// Under load a slow fsync is normal and needs no warning.
 	cfg.WarningApplyDuration = time.Second
 	cfg.WarningUnaryRequestDuration = 5 * time.Second

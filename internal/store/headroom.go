@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"go.etcd.io/etcd/client/v3/kubernetes"
-	"go.etcd.io/etcd/server/v3/etcdserver"
 	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,8 +28,6 @@ const (
 	shareBytes = 4 << 10
 	// plentyBytes is more free space than others take within moments.
 	plentyBytes = 64 << 20
-	// snapshotBytes is more than a snapshot takes.
-	snapshotBytes = 1 << 20
 	// firstStartBytes is how much must be free for the first start.
 	firstStartBytes = 2*spareBytes + segmentBytes
 )
@@ -48,10 +45,9 @@ type headroom struct {
 	dir string
 	// readOnly means that nothing is written but what etcd itself writes when it starts.
 	readOnly bool
-	// database and snapshots are those of the running etcd.
-	database  database
-	snapshots *snapshots
-	spares    spares
+	// database is that of the running etcd.
+	database database
+	spares   spares
 	// writing is taken by writes, a unit for each byte.
 	writing *semaphore.Weighted
 
@@ -89,11 +85,10 @@ func newHeadroom(etcdDir string, readOnly bool) *headroom {
 }
 
 // start adds the headroom of the running etcd. Writes go on to next.
-func (h *headroom) start(next kubernetes.Interface, server *etcdserver.EtcdServer) {
+func (h *headroom) start(next kubernetes.Interface, d database) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.Interface, h.database = next, server.Backend()
-	h.snapshots = &snapshots{dir: filepath.Join(h.dir, "member", "snap"), server: server}
+	h.Interface, h.database = next, d
 	h.look()
 }
 
@@ -124,9 +119,6 @@ func (h *headroom) OptimisticDelete(ctx context.Context, key string, expected in
 // begin waits until less than burstBytes are being written, and looks at the headroom if it is time to. The caller releases bytes when
 // etcd has answered: a write whose client does not wait any more is written all the same. The error may be that there is too little room.
 func (h *headroom) begin(ctx context.Context, value int, needed room) (bytes int64, err error) {
-	if err := h.passSnapshot(ctx); err != nil {
-		return 0, err
-	}
 	bytes = min(int64(value)+shareBytes, burstBytes)
 	if err := h.writing.Acquire(ctx, bytes); err != nil {
 		return 0, err
@@ -141,31 +133,6 @@ func (h *headroom) begin(ctx context.Context, value int, needed room) (bytes int
 		return 0, h.exceeded(needed)
 	}
 	return bytes, nil
-}
-
-// passSnapshot has etcd make its next snapshot now if that is near and the disk is full: a spare segment is given up just before.
-func (h *headroom) passSnapshot(ctx context.Context) error {
-	if h.readOnly || !h.snapshots.isNear() || isRoomy(h.dir, plentyBytes) {
-		return nil
-	}
-	if err := h.writing.Acquire(ctx, burstBytes); err != nil {
-		return err
-	}
-	defer h.writing.Release(burstBytes)
-	if !h.snapshots.isNear() {
-		return nil // Another write has waited for it.
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	ctx = context.WithoutCancel(ctx) // A spare segment that was given up for nothing is lost.
-	h.snapshots.write(ctx, h.snapshots.left()-lastEntries)
-	if !h.spares.giveUp() && !isRoomy(h.dir, snapshotBytes) {
-		h.room = blocked
-		return h.exceeded(scarce)
-	}
-	h.snapshots.write(ctx, 2*lastEntries)
-	h.look()
-	return nil
 }
 
 // isRoomy reports whether so many bytes of the disk are free, and some inodes.

@@ -137,9 +137,8 @@ func TestAStoreGoesOnThoughOthersTakeAllSpace(t *testing.T) {
 		if err != nil || !r.Succeeded {
 			t.Errorf("a deletion: %v, %v", r.Succeeded, err)
 		}
-		n := updateUntilRefused(t, s, objectValue, 20_000)
-		if s.headroom.snapshots.reload(); s.headroom.snapshots.last.Load() == 0 {
-			t.Errorf("%d updates until they were refused, want so many that etcd makes a snapshot", n)
+		if n := updateUntilRefused(t, s, objectValue, 20_000); n < snapshotEntries {
+			t.Errorf("%d updates until they were refused, want so many that etcd would make a snapshot", n)
 		}
 		others.makeRoom()
 		step(t, s)
@@ -223,7 +222,7 @@ func TestAStoreWithOneSegmentAheadWritesUntilItWouldBeBegun(t *testing.T) {
 	smalldisk.Run(t, 300, func(disk string) {
 		dir := filepath.Join(disk, "data [of a pattern]")
 		s := openIn(t, dir)
-		value := make([]byte, 10_000) // The end of the segment comes before that of the reserve for snapshots.
+		value := make([]byte, 10_000)
 		put(t, s, object(0), objectValue, 0)
 		for s.headroom.spares.giveUp() {
 		}

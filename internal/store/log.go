@@ -48,9 +48,12 @@ type errorCapture struct {
 	fail func()
 }
 
-// OnWrite never returns, because its callers rely on the end of the process. It blocks only a goroutine of etcd, which
-// has failed anyway.
+// OnWrite returns only if etcd can do without what failed, because its callers rely on the end of the process. It blocks only a goroutine
+// of etcd, which has failed anyway.
 func (w errorCapture) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
+	if isLeftOut(entry.Message, fields) {
+		return
+	}
 	select {
 	case w.to <- describe(entry.Message, fields):
 	default: // only the first reason matters

@@ -19,15 +19,16 @@ const (
 	pausedSteps = 60
 )
 
-// maintenance does the upkeep that etcd leaves to an operator: compaction and defragmentation, as upkeep decides. It also sees to
-// it that the watch caches follow.
+// maintenance does the upkeep that etcd leaves to an operator: compaction and defragmentation, as upkeep decides. It also removes old
+// segments of the log, and sees to it that the watch caches follow.
 type maintenance struct {
-	server   *etcdserver.EtcdServer
-	client   *clientv3.Client
-	quota    *quota
-	headroom *headroom
-	feeds    *feeds
-	log      *zap.Logger
+	server    *etcdserver.EtcdServer
+	client    *clientv3.Client
+	quota     *quota
+	headroom  *headroom
+	snapshots snapshots
+	feeds     *feeds
+	log       *zap.Logger
 	// upkeep and reported (that the store is full) belong to the goroutine that calls step.
 	upkeep    upkeep
 	reported  bool
@@ -38,8 +39,8 @@ type maintenance struct {
 
 func newMaintenance(s *Store, quota *quota) *maintenance {
 	server := s.etcd.Server
-	m := &maintenance{server: server, client: s.client.Client, quota: quota, headroom: s.headroom, feeds: s.feeds, log: s.log.Logger,
-		done: make(chan struct{})}
+	m := &maintenance{server: server, client: s.client.Client, quota: quota, headroom: s.headroom, snapshots: newSnapshots(s.headroom.dir, server),
+		feeds: s.feeds, log: s.log.Logger, done: make(chan struct{})}
 	m.upkeep.compacted = max(0, server.KV().FirstRev())
 	m.compacted.Store(m.upkeep.compacted)
 	return m
@@ -83,6 +84,9 @@ func (m *maintenance) run(ctx context.Context) {
 }
 
 func (m *maintenance) step(ctx context.Context) error {
+	if err := m.snapshots.removeSegments(); err != nil {
+		return fmt.Errorf("remove old segments of the log: %w", err)
+	}
 	now := m.usage()
 	m.reportFull(now.used)
 	plan := m.upkeep.step(now)

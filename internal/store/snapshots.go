@@ -1,71 +1,90 @@
 package store
 
 import (
-	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
-	"strconv"
+	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/stint-dev/stint/internal/filesystem"
 )
 
 const (
 	// snapshotEntries is after how many entries of its log etcd makes a snapshot.
 	snapshotEntries = 5000
-	// nearEntries is how many entries before a snapshot it is near: more than are written at the same time.
-	nearEntries = 1200
-	// lastEntries are left when the way is made free for a snapshot. Writes that no headroom knows of, such as those of a start, are fewer.
-	lastEntries = 32
+	// keptSegments are kept of the log though a snapshot is newer, for the case that its file is damaged.
+	keptSegments = 3
 )
 
-// snapshots knows when etcd makes its next snapshot. That is a small file, for which etcd needs space at that moment.
+// snapshots removes old segments of etcd's log. etcd cannot do it: a snapshot for which the disk has no room is left out, and etcd takes it
+// for made.
 type snapshots struct {
-	dir    string
-	server *etcdserver.EtcdServer
-	// last is the index of the entry of the last snapshot, or of an older one.
-	last atomic.Uint64
+	log, dir string
+	server   *etcdserver.EtcdServer
+	// first is the index of the newest snapshot when etcd was started. If a crash came before its record in the log, it is of no use.
+	first uint64
 }
 
-// left returns how many entries are left until the next snapshot; none if it has been made since the last reload.
-func (s *snapshots) left() int {
-	due := s.last.Load() + snapshotEntries
-	return int(due - min(s.server.AppliedIndex(), due))
+func newSnapshots(etcdDir string, server *etcdserver.EtcdServer) snapshots {
+	s := snapshots{log: filepath.Join(etcdDir, "member", "wal"), dir: filepath.Join(etcdDir, "member", "snap"), server: server}
+	s.first = s.newest()
+	return s
 }
 
-// reload reads the index of the last snapshot, which is in the name of its file.
-func (s *snapshots) reload() {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return
+// newest returns the index of the newest snapshot.
+func (s snapshots) newest() (index uint64) {
+	names, _ := fs.Glob(os.DirFS(s.dir), "*.snap") // The pattern is well-formed.
+	for _, name := range names {
+		index = max(index, indexOf(name))
 	}
-	for _, e := range entries {
-		name, isSnapshot := strings.CutSuffix(e.Name(), ".snap")
-		_, index, _ := strings.Cut(name, "-")
-		if n, err := strconv.ParseUint(index, 16, 64); isSnapshot && err == nil {
-			s.last.Store(max(s.last.Load(), n))
+	return index
+}
+
+// indexOf returns the second number in the name of a segment or of a snapshot.
+func indexOf(name string) (index uint64) {
+	_, _ = fmt.Sscanf(name, "%x-%x.", new(uint64), &index) // etcd ignores files with other names, too.
+	return index
+}
+
+// removeSegments removes the segments whose entries are all older than the newest snapshot.
+func (s snapshots) removeSegments() error {
+	newest := s.newest()
+	// etcd makes a snapshot, with its record, between two entries.
+	if newest <= s.first || s.server.AppliedIndex() <= newest {
+		return nil
+	}
+	segments, _ := fs.Glob(os.DirFS(s.log), "*.wal") // The pattern is well-formed.
+	slices.Sort(segments)
+	for i := range len(segments) - keptSegments {
+		if indexOf(segments[i+1]) > newest {
+			return nil
+		}
+		if err := os.Remove(filepath.Join(s.log, segments[i])); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// isNear reports whether the next snapshot is near.
-func (s *snapshots) isNear() bool {
-	if s.left() == 0 {
-		s.reload()
+// isLeftOut reports whether a message of etcd says that there was no room for the file of a snapshot. Then the log is kept since the
+// snapshot before.
+func isLeftOut(message string, fields []zapcore.Field) bool {
+	if message != "failed to save snapshot" {
+		return false
 	}
-	return s.left() <= nearEntries
-}
-
-// write applies so many entries that change nothing.
-func (s *snapshots) write(ctx context.Context, entries int) {
-	var writers sync.WaitGroup
-	for range entries {
-		writers.Go(func() {
-			// Revision 1 was compacted long ago, or is when nothing else is.
-			_, _ = s.server.Compact(ctx, &etcdserverpb.CompactionRequest{Revision: 1})
-		})
+	for _, f := range fields {
+		err, _ := f.Interface.(error)
+		var of *fs.PathError
+		if errors.As(err, &of) && strings.HasSuffix(of.Path, ".snap") && filesystem.IsFull(err) {
+			_, err := os.Lstat(of.Path)
+			return errors.Is(err, fs.ErrNotExist) // etcd removes a file that is not whole.
+		}
 	}
-	writers.Wait()
+	return false
 }

@@ -140,7 +140,7 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	s.readers, s.feeds = newReaders(), &feeds{}
 	s.client.Watcher = newWatcher(etcd.Server.KV(), s.readers, false)
 	s.client.KV = etcd3.NewETCDLatencyTracker(s.client.KV)
-	s.headroom.start(kubernetes.Client{Client: s.client.Client}, etcd.Server)
+	s.headroom.start(kubernetes.Client{Client: s.client.Client}, etcd.Server.Backend())
 	quota := &quota{s.headroom, s.quota, func() int64 { return etcd.Server.Backend().SizeInUse() }}
 	s.client.Kubernetes = quota
 	s.maintenance = newMaintenance(s, quota)
@@ -177,6 +177,7 @@ func (s *Store) Close() error {
 
 func (s *Store) close() {
 	s.maintenance.stop()
+	_ = s.maintenance.snapshots.removeSegments() // The next maintenance would have done it.
 	_ = s.client.Close()
 	s.readers.close()
 	s.headroom.keepSegments(s.etcd.Close)
