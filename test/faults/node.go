@@ -40,7 +40,7 @@ var onTheNode = []fault{
 	{
 		wrong: "Processes of a container are left among those of the container whose process ids it shared.",
 		file:  "internal/node/process/sandbox/process.go",
-		old:   "		left = killMarked(p.targetPID, of) || left\n",
+		old:   "		left = of.killBelow(p.targetPID) || left\n",
 		new:   "",
 		tests: "./internal/node/process -run ^TestAContainerSharesTheProcessIDsOfAnother$",
 	},
@@ -50,6 +50,34 @@ var onTheNode = []fault{
 		old:   "missed = missed || dead[pid]",
 		new:   "missed = missed && !dead[pid]",
 		tests: "./internal/node/process -run ^TestAProcessThatIsAlwaysAnotherOneEndsBesideTheTarget$",
+	},
+	{
+		wrong: "Process 1 of a pod whose containers share process ids has the root directory of the machine.",
+		file:  "internal/node/process/sandbox/podpids.go",
+		old:   "	c.enterEmptyRoot(p.stage)\n",
+		new:   "",
+		tests: "./internal/node/process -run ^TestProcess1OfASharedPodHasNothing$",
+	},
+	{
+		wrong: "Process 1 of a pod whose containers share process ids may make every system call.",
+		file:  "internal/node/process/sandbox/podpids.go",
+		old:   "	c.filter()\n",
+		new:   "",
+		tests: "./internal/node/process -run ^TestProcess1OfASharedPodHasNothing$",
+	},
+	{
+		wrong: "A process without its environment outlives the last container of its pid namespace.",
+		file:  "internal/node/process/sandbox/podpids.go",
+		old:   "ns.containers--; ns.containers > 0",
+		new:   "ns.containers--; ns.containers > -1",
+		tests: "./internal/node/process -run ^TestNoProcessOfASharedPodOutlivesItsContainer$",
+	},
+	{
+		wrong: "A process without its environment outlives its container beside another one.",
+		file:  "internal/node/process/sandbox/podpids.go",
+		old:   "return t.mounts != 0 &&",
+		new:   "return t.mounts == 1 &&",
+		tests: "./internal/node/process -run ^TestNoProcessOfASharedPodOutlivesItsContainer$",
 	},
 	{
 		wrong: "A pod has succeeded although one of its containers failed.",

@@ -202,7 +202,7 @@ func (c *Command) kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.reaped {
-		killAll(descendants(c.pid))
+		killOwn(c.pid)
 	}
 }
 

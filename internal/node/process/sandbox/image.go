@@ -112,6 +112,9 @@ func (l *launch) forkInRoot(t *thread) error {
 	if err := l.enterRoot(t); err != nil {
 		return err
 	}
+	if l.sharesPIDs() {
+		l.mounts = l.sandbox.podPIDs.mountNamespace("thread-self")
+	}
 	env := l.imageEnvironment()
 	l.env = env
 	dir := cmp.Or(c.WorkingDir, "/")
@@ -139,7 +142,8 @@ func (l *launch) sharesPIDs() bool {
 func (l *launch) openPIDs() (err error) {
 	switch {
 	case l.container.Root.SharePIDs:
-		l.pids, err = l.sandbox.podPIDs.open(l.container.PodUID)
+		l.pids, err = l.sandbox.podPIDs.enter(l.container.PodUID, l.network)
+		l.sharesPod = err == nil
 	case l.target != nil && !l.target.join.container.Root.HostPID:
 		l.pids, err = duplicate(l.target.fd)
 	}

@@ -38,8 +38,11 @@ type launch struct {
 	// network is the network namespace of the pod, if it has one.
 	network *os.File
 	// pids is a pidfd of a process whose process ids it shares; 0 if it has its own, or those of this process.
-	pids    int
-	started time.Time
+	pids int
+	// sharesPod and mounts are those of Process.
+	sharesPod bool
+	mounts    uint64
+	started   time.Time
 }
 
 // Start starts c, which shares the process ids of target unless that is nil. The error is a *StartError if c itself is at fault.
@@ -211,6 +214,9 @@ func (l *launch) abandon() {
 	}
 	if l.slot != nil {
 		l.sandbox.giveBack(l.slot, !l.limits.bounded())
+	}
+	if l.sharesPod {
+		l.sandbox.podPIDs.leave(l.container.PodUID)
 	}
 	l.sandbox.giveBackRoot(l.root)
 }

@@ -4,8 +4,11 @@ import (
 	"debug/elf"
 	"os"
 	goruntime "runtime"
+	"sync"
 
+	"github.com/stint-dev/stint/internal/node/process/seccomp"
 	"github.com/stint-dev/stint/internal/node/process/stage"
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // pauseCode is the program of process 1 of a pod whose containers share a pid namespace: it waits for signals, and is sent
@@ -23,8 +26,32 @@ var pauseCode = map[string][]byte{
 	},
 }
 
-// newPause returns a file in memory that holds the program.
+// newPause returns a file in memory that holds the program. Who may not read the file may not trace its process.
 func newPause() (*os.File, error) {
 	const address = 0x400000
-	return stage.NewExecutable("pause", stage.Segment{Address: address, Flags: elf.PF_R | elf.PF_X, Data: pauseCode[goruntime.GOARCH]})
+	f, err := stage.NewExecutable("pause", stage.Segment{Address: address, Flags: elf.PF_R | elf.PF_X, Data: pauseCode[goruntime.GOARCH]})
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o111); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
+
+// pauseFilter lets only those system calls pass by which the program is executed, and which it makes.
+var pauseFilter = sync.OnceValues(func() ([]runtime.Instruction, error) {
+	machine, err := seccomp.ThisHost()
+	if err != nil {
+		return nil, err
+	}
+	names := []string{"execveat", "exit", "pause", "ppoll", "restart_syscall", "rt_sigreturn"}
+	profile := seccomp.Profile{Default: seccomp.KillProcess, Rules: []seccomp.Rule{{Names: names, Action: seccomp.Allow}}}
+	instructions, err := profile.Compile(nil, machine)
+	filter := make([]runtime.Instruction, 0, len(instructions))
+	for _, i := range instructions {
+		filter = append(filter, runtime.Instruction{Code: i.Code, Jt: i.Jt, Jf: i.Jf, K: i.K})
+	}
+	return filter, err
+})

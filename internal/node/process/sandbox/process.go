@@ -46,6 +46,10 @@ type Process struct {
 	stopSignal syscall.Signal
 	// targetPID is process 1 of the container whose process ids it shares, and the parent of its orphans; 0 if it shares none.
 	targetPID int
+	// sharesPod is whether it has its process ids from podPIDs, and has not left them.
+	sharesPod bool
+	// mounts is the inode of its mount namespace, if that is needed to find its processes.
+	mounts uint64
 }
 
 // Exit is how a container ended.
@@ -78,7 +82,9 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		join:       l.joining(),
 		input:      input{file: l.stdin, terminal: l.container.TTY, once: l.container.StdinOnce},
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
+		sharesPod:  l.sharesPod, mounts: l.mounts,
 	}
+	l.sharesPod = false
 	if l.target != nil {
 		p.targetPID = l.target.PID
 	}
@@ -163,17 +169,27 @@ func (p *Process) KillTree() error {
 
 // killLeftovers kills processes that no cgroup holds, and reports whether some may be left.
 func (p *Process) killLeftovers() bool {
-	of := mark(p.sandbox.config.Name, p.id)
-	left := p.sandbox.processes.killTree(p.PID, of)
+	of := traces{mark: mark(p.sandbox.config.Name, p.id), mounts: p.mounts}
+	left := p.sandbox.processes.killTree(p.PID, p.isThere, of.mark)
 	if p.targetPID != 0 {
-		left = killMarked(p.targetPID, of) || left
+		left = of.killBelow(p.targetPID) || left
 	}
 	return p.sandbox.podPIDs.killTree(p.id.PodUID, of) || left
+}
+
+// isThere reports whether the main process was not reaped, so that its pid is its own.
+func (p *Process) isThere() (there bool) {
+	_ = p.raw.Control(func(fd uintptr) { there = unix.PidfdSendSignal(int(fd), 0, nil, 0) == nil })
+	return there
 }
 
 // EndTree kills the processes that are left when the main process has ended. It returns false if one did not end in time.
 func (p *Process) EndTree() bool {
 	p.commands.end()
+	if p.sharesPod {
+		p.sharesPod = false
+		p.sandbox.podPIDs.leave(p.id.PodUID)
+	}
 	pause := killWait{limit: killTimeout}
 	for killed := false; p.slot.leaf.populated(); killed = true {
 		// For an instant the cgroup may still count the process that was just reaped, so the first pass only waits.

@@ -121,17 +121,14 @@ func (f *processTree) reap() {
 // containers from starting.
 const maxPasses = 10
 
-// killTree kills all descendants of the main process and reports whether some may be left. An orphan that has removed its
-// mark and left its session is killed when no container is left that it could belong to.
-func (f *processTree) killTree(main int, mark string) bool {
-	// While nothing is reaped, no pid is used again.
+// killTree kills all descendants of the main process and reports whether some may be left. Lives reports whether the main process was not
+// reaped. An orphan that has removed its mark and left its session is killed when no container is left that it could belong to.
+func (f *processTree) killTree(main int, lives func() bool, mark string) bool {
+	// While no orphan is reaped, its pid is not used again.
 	f.forking.RLock()
 	defer f.forking.RUnlock()
-	f.mu.Lock()
-	lives := f.mains[main]
-	f.mu.Unlock()
-	if lives {
-		killAll(descendants(main))
+	if lives() {
+		killAll(below(main, lives))
 	}
 	dead := map[int]bool{}
 	for range maxPasses {
@@ -152,7 +149,7 @@ func (f *processTree) killOrphans(main int, mark string, dead map[int]bool) bool
 	for _, pid := range orphans {
 		e, s := environAndStat(pid)
 		ours := alone || e.has(marks) || s.session == main
-		killed := ours && killAll(descendants(pid))
+		killed := ours && killOwn(pid)
 		switch {
 		case s.dead:
 			none = none && dead[pid]
@@ -164,11 +161,9 @@ func (f *processTree) killOrphans(main int, mark string, dead map[int]bool) bool
 	return none
 }
 
-// killAll reports whether at least one process could be killed.
-func killAll(pids []int) bool {
-	killed := false
-	for _, pid := range pids {
-		killed = unix.Kill(pid, unix.SIGKILL) == nil || killed
-	}
-	return killed
+// killOwn kills a child of this process, which nothing reaps meanwhile, and its descendants. It reports whether the child could be killed.
+func killOwn(pid int) bool {
+	descendants := below(pid, func() bool { return true })
+	defer killAll(descendants)
+	return unix.Kill(pid, unix.SIGKILL) == nil
 }

@@ -49,11 +49,64 @@ func descendants(pid int) []int {
 	return all
 }
 
+// identity is a process for ever: its pid may be that of another one later, which has started later.
+type identity struct {
+	pid   int
+	start string
+}
+
+// below lists the descendants of a process, parents first. Is reports whether its pid has been its own up to now.
+func below(pid int, is func() bool) []identity {
+	all := identitiesBelow(pid)
+	if !is() {
+		return nil
+	}
+	for i := 0; i < len(all); i++ {
+		if children := identitiesBelow(all[i].pid); all[i].isThere() {
+			all = append(all, children...)
+		}
+	}
+	return all
+}
+
+// identitiesBelow returns the children of a process.
+func identitiesBelow(pid int) (children []identity) {
+	for _, child := range childrenOf(pid) {
+		if s := statOf(child); s.parent == pid {
+			children = append(children, identity{child, s.start})
+		}
+	}
+	return children
+}
+
+func (i identity) isThere() bool { return statOf(i.pid).start == i.start }
+
+// killAll reports whether at least one process could be killed.
+func killAll(all []identity) (killed bool) {
+	for _, i := range all {
+		killed = killIf(i.pid, i.isThere) || killed
+	}
+	return killed
+}
+
+// killIf kills the process that has the pid if is reports that it is the right one, and reports whether it did.
+func killIf(pid int, is func() bool) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	// Only now that the descriptor holds the process: before, the pid may have been that of another one.
+	return is() && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+}
+
 // stat is a part of /proc/<pid>/stat.
 type stat struct {
 	// dead means that the process is a zombie or reaped: its children have another parent.
-	dead    bool
-	session int
+	dead            bool
+	parent, session int
+	// start is when it was started, in hundredths of a second since the machine was.
+	start string
 	// ticks is the CPU time of the process and of its children that it has waited for, in hundredths of a second.
 	ticks int64
 	// ending means that the process exits, so it may have no environment any more. noEnviron means that it has none yet,
@@ -79,7 +132,9 @@ func parseStat(line []byte) stat {
 	var s stat
 	state := field(3)
 	s.dead = state == "" || state == "Z" || state == "X"
+	s.parent, _ = strconv.Atoi(field(4))
 	s.session, _ = strconv.Atoi(field(6))
+	s.start = field(22)
 	for _, n := range []int{14, 15, 16, 17} {
 		ticks, _ := strconv.ParseInt(field(n), 10, 64)
 		s.ticks += ticks
@@ -144,18 +199,9 @@ func sweepMarked(marks map[string]bool) {
 		entries, _ := os.ReadDir("/proc")
 		for _, e := range entries {
 			pid, err := strconv.Atoi(e.Name())
-			if err != nil || !environOf(pid).has(marks) {
-				continue
+			if err == nil && environOf(pid).has(marks) {
+				found = killIf(pid, func() bool { return environOf(pid).has(marks) }) || found
 			}
-			fd, err := unix.PidfdOpen(pid, 0)
-			if err != nil {
-				continue
-			}
-			// Checked again now that the pidfd holds the process: the pid may have been used again before.
-			if environOf(pid).has(marks) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
-				found = true
-			}
-			unix.Close(fd)
 		}
 	}
 }

@@ -87,7 +87,9 @@ func Open(config Config) (*Sandbox, error) {
 	if b.users, err = openUsers(b); err != nil {
 		return nil, err
 	}
-	b.podPIDs = openPodPIDs(b)
+	if b.podPIDs, err = openPodPIDs(b); err != nil {
+		return nil, err
+	}
 	b.networks = openPodNetworks(b)
 	if err := b.startThreads(b.jobs, false); err != nil {
 		return nil, err
