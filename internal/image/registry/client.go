@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"time"
 
@@ -56,7 +55,6 @@ func (c *Client) With(k credentials.Keychain) *Client {
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          16,
 		MaxIdleConnsPerHost:   4,

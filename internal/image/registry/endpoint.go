@@ -3,11 +3,9 @@ package registry
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -22,11 +20,13 @@ import (
 type endpoint struct {
 	host      hosts.Host
 	reference Reference
-	transport http.RoundTripper
+	transport *hosts.Transport
 	// credentials are tried in turn; without any, requests are anonymous. problem is the error of finding them. It matters only
 	// if the host denies access.
 	credentials []credentials.Credential
 	problem     error
+	// secrets are those of the source.
+	secrets *credentials.Secrets
 
 	mu sync.Mutex
 	// key is the index of the credential that worked last; opened has the logged-in clients, by the index of their credential.
@@ -68,7 +68,7 @@ func (d *endpoint) keyAt(key int) int {
 func (d *endpoint) try(ctx context.Context, key int, what string, header http.Header) (*http.Response, *Error) {
 	client, e := d.client(ctx, key)
 	if e != nil {
-		return nil, d.redact(key, e)
+		return nil, e
 	}
 	url := d.host.URL(d.reference.Registry, d.reference.Repository, what)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -78,14 +78,17 @@ func (d *endpoint) try(ctx context.Context, key int, what string, header http.He
 	req.Header = header.Clone()
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, d.redact(key, failed(ctx, err))
+		return nil, d.failed(ctx, key, err)
 	}
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	return nil, d.redact(key, responseError(resp))
+	if isDenial(resp.StatusCode) {
+		return nil, d.deniedBy(resp, key)
+	}
+	return nil, responseError(resp)
 }
 
 // client returns a client that is logged in with a credential. If two layers call it at the same time, both may log in, which
@@ -106,10 +109,10 @@ func (d *endpoint) client(ctx context.Context, key int) (*http.Client, *Error) {
 		auth = d.credentials[key].Authenticator()
 	}
 	scopes := []string{"repository:" + d.reference.Repository + ":pull"}
-	g := &authChallenge{host: d.host, inner: d.transport}
+	g := newAuthChallenge(d)
 	t, err := transport.NewWithContext(ctx, registry, auth, g, scopes)
 	if err != nil {
-		e := failed(ctx, err)
+		e := d.failed(ctx, key, err)
 		e.RetryAfter = time.Duration(g.retryAfter.Load())
 		return nil, e
 	}
@@ -122,68 +125,20 @@ func (d *endpoint) client(ctx context.Context, key int) (*http.Client, *Error) {
 	return d.opened[key], nil
 }
 
-func (d *endpoint) redact(key int, e *Error) *Error {
-	if key < len(d.credentials) {
-		e.Detail = d.credentials[key].Redact(e.Detail)
-	}
-	return e
-}
-
-// explain adds to ErrUnauthorized which credentials were tried.
+// explain adds to ErrUnauthorized which other logins were tried, and why one could not be.
 func (d *endpoint) explain(e *Error) *Error {
 	if !errors.Is(e, ErrUnauthorized) {
 		return e
 	}
-	switch {
-	case len(d.credentials) == 0:
-		e.Detail += "; no credentials were found for it, or there is no such repository"
-	case len(d.credentials) == 1:
-		e.Detail += "; tried with " + d.credentials[0].String()
-	default:
+	if len(d.credentials) > 1 {
 		var from []string
 		for _, c := range d.credentials {
 			from = append(from, c.From)
 		}
-		e.Detail += "; tried with credentials from " + strings.Join(from, ", ")
+		e.Detail += "; tried were the logins from " + strings.Join(from, ", ")
 	}
 	if d.problem != nil {
 		e.Detail += "; " + shorten(d.problem.Error())
 	}
 	return e
-}
-
-// authChallenge is the transport for logging in: the library requests /v2/ to find out how. authChallenge requests the host's
-// own path instead. If the host has nothing there, like mirrors with override_path, no login is needed.
-type authChallenge struct {
-	host  hosts.Host
-	inner http.RoundTripper
-	// retryAfter is the last Retry-After of the host, in nanoseconds; the library's errors do not have it.
-	retryAfter atomic.Int64
-}
-
-// RoundTrip implements http.RoundTripper.
-func (g *authChallenge) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := g.send(req)
-	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
-		g.retryAfter.Store(int64(retryAfter(resp.Header)))
-	}
-	return resp, err
-}
-
-func (g *authChallenge) send(req *http.Request) (*http.Response, error) {
-	if req.URL.Host != g.host.Address || req.URL.Path != "/v2/" {
-		return g.inner.RoundTrip(req)
-	}
-	out := req.Clone(req.Context())
-	out.URL.Path = g.host.Path + "/"
-	resp, err := g.inner.RoundTrip(out)
-	if err != nil {
-		return nil, err
-	}
-	switch resp.StatusCode {
-	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
-		_ = resp.Body.Close()
-		resp.StatusCode, resp.Body = http.StatusOK, io.NopCloser(strings.NewReader(""))
-	}
-	return resp, nil
 }

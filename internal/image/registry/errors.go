@@ -3,8 +3,11 @@ package registry
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/stint-dev/stint/internal/image/registry/credentials"
 )
 
 // ErrInvalidName is for names that no image can have.
@@ -31,13 +34,17 @@ type Error struct {
 	// Kind is one of the Err… values.
 	Kind error
 	// Host is the host that failed; it may be empty.
-	Host   string
+	Host string
+	// Detail is in Stint's own words.
 	Detail string
 	// Temporary reports whether the same request may succeed later.
 	Temporary bool
 	// RetryAfter is how long the registry asks clients to wait; zero if it does not say.
 	RetryAfter time.Duration
 
+	// said is what follows Detail in the words of others: of a registry, or of an error that quotes a name from one. Before an
+	// Error is returned to the user of a Client, it is cleared of what repeats a login.
+	said string
 	// others are the hosts that were tried before, with their errors.
 	others []*Error
 	// cause is an error for errors.Is that cannot hold a secret: that of a context. It may be nil.
@@ -62,6 +69,9 @@ func (e *Error) short() string {
 	if e.Detail != "" {
 		s += ": " + e.Detail
 	}
+	if e.said != "" {
+		s += ": " + shorten(e.said)
+	}
 	if e.RetryAfter > 0 {
 		s += fmt.Sprintf(" (asks to wait %s)", e.RetryAfter.Round(time.Second))
 	}
@@ -85,8 +95,27 @@ func retryable(err error) (bool, time.Duration) {
 	return e.Temporary, e.RetryAfter
 }
 
+// withoutSecrets replaces what repeats one of the secrets in the words of others.
+func withoutSecrets(err error, secrets *credentials.Secrets) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for _, one := range append([]*Error{e}, e.others...) {
+		if secrets.Repeated(one.said) {
+			one.said = "what it says is left out, as it repeats the login"
+		}
+	}
+	return err
+}
+
 func unsupported(format string, args ...any) error {
 	return &Error{Kind: ErrUnsupported, Detail: fmt.Sprintf(format, args...)}
+}
+
+// unsupportedType is for a type that a manifest states.
+func unsupportedType(what, is string) error {
+	return &Error{Kind: ErrUnsupported, Detail: what, said: strconv.Quote(is)}
 }
 
 func mismatch(format string, args ...any) error {

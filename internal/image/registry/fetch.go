@@ -20,7 +20,7 @@ import (
 // with 0 before it discards them to download the layer again.
 func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.File, report func(done int64)) error {
 	d := &download{client: c, image: image, layer: layer, file: file, report: report}
-	err := d.run(ctx)
+	err := withoutSecrets(d.run(ctx), image.from.secrets)
 	if errors.Is(err, ErrMismatch) {
 		return errors.Join(err, d.restart())
 	}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -46,7 +47,7 @@ func parseDocument(contentType types.MediaType, data []byte) (*document, error) 
 	case d.mediaType.IsImage() && shape.Manifests == nil:
 		return d, d.decode(&d.image)
 	}
-	return nil, unsupported("the manifest is of type %q", shorten(string(d.mediaType)))
+	return nil, unsupportedType("the manifest is of type", string(d.mediaType))
 }
 
 func (d *document) decode(into any) error {
@@ -63,7 +64,7 @@ func checkImage(m *v1.Manifest) error {
 		if kind == "" {
 			kind = string(m.Config.MediaType)
 		}
-		return unsupported("it is an artifact of type %q, not an image of a container", shorten(kind))
+		return unsupportedType("it is an artifact and not an image of a container, of type", kind)
 	}
 	for _, l := range append([]v1.Descriptor{m.Config}, m.Layers...) {
 		if l.Size < 0 || !known(l.Digest) {
@@ -78,7 +79,7 @@ func layers(m *v1.Manifest) ([]Layer, error) {
 	list := make([]Layer, 0, len(m.Layers))
 	for i, d := range m.Layers {
 		if !slices.Contains(layerTypes, d.MediaType) {
-			return nil, unsupported("layer %d is of type %q", i+1, shorten(string(d.MediaType)))
+			return nil, unsupportedType(fmt.Sprintf("layer %d is of type", i+1), string(d.MediaType))
 		}
 		list = append(list, Layer{Digest: d.Digest, Size: d.Size})
 	}

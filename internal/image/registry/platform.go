@@ -116,5 +116,5 @@ func noPlatform(want v1.Platform, there []string) error {
 	case len(there) > maxPlatforms:
 		list += fmt.Sprintf(" and %d more", len(there)-maxPlatforms)
 	}
-	return &Error{Kind: ErrNoPlatform, Detail: fmt.Sprintf("this machine is %s, the image is for %s", want, shorten(list))}
+	return &Error{Kind: ErrNoPlatform, Detail: fmt.Sprintf("this machine is %s, the image is for", want), said: list}
 }

@@ -30,12 +30,18 @@ func failed(ctx context.Context, err error) *Error {
 	if stop := ctx.Err(); stop != nil && !stalled(ctx) {
 		return &Error{Kind: ErrUnavailable, Detail: stop.Error(), cause: stop}
 	}
+	var known *Error
+	if errors.As(err, &known) {
+		return known
+	}
 	var refused *transport.Error
 	if errors.As(err, &refused) {
-		return statusError(refused.StatusCode, refused.Errors, nil)
+		e := statusError(refused.StatusCode, nil)
+		e.Detail = "the login failed: " + e.Detail
+		return e
 	}
-	if detail, ok := insecure(err); ok {
-		return &Error{Kind: ErrTLS, Detail: detail}
+	if detail, said := insecure(err); detail != "" {
+		return &Error{Kind: ErrTLS, Detail: detail, said: said}
 	}
 	var dns *net.DNSError
 	var op *net.OpError
@@ -45,16 +51,17 @@ func failed(ctx context.Context, err error) *Error {
 	case stalled(ctx):
 		e.Detail = errStalled.Error()
 	case errors.As(err, &dns):
-		e.Detail, e.Temporary = dns.Error(), !dns.IsNotFound
+		e.said, e.Temporary = dns.Error(), !dns.IsNotFound
 	case errors.As(err, &op):
-		e.Detail = op.Error()
+		e.said = op.Error()
 	case errors.As(err, &timeout) && timeout.Timeout():
 		e.Detail = "no answer in time"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Detail = "the connection ended early"
-	case strings.Contains(err.Error(), "invalid realm in www-authenticate"):
-		return &Error{Kind: ErrBadAnswer, Detail: "the registry refers to a token server on a private address that is " +
-			"not its own, or without HTTPS"}
+	case strings.Contains(err.Error(), "is a private or link-local address"):
+		return privateTokenServer()
+	case strings.Contains(err.Error(), "realm scheme"):
+		return plainTokenServer()
 	case strings.Contains(err.Error(), "bearer response"):
 		return &Error{Kind: ErrBadAnswer, Detail: "the token server gave no token"}
 	default:
@@ -63,43 +70,50 @@ func failed(ctx context.Context, err error) *Error {
 	return e
 }
 
-func insecure(err error) (detail string, ok bool) {
+// insecure returns what is wrong with a connection's security, in Stint's words and those of others, which name what is in the
+// certificate.
+func insecure(err error) (detail, said string) {
 	var verify *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "the registry uses plain HTTP; to allow that, name it with http:// in a hosts.toml", true
+		return "the registry uses plain HTTP; to allow that, name it with http:// in a hosts.toml", ""
 	case errors.As(err, &unknown):
-		return unknown.Error() + "; a hosts.toml can name its ca", true
+		return "the certificate is of an unknown authority; a hosts.toml can name its ca", ""
 	case errors.As(err, &verify):
-		return verify.Err.Error(), true
+		return "the certificate is not valid", verify.Err.Error()
 	case errors.As(err, &alert):
-		return alert.Error(), true
+		return "the handshake failed", alert.Error()
 	case errors.As(err, &record):
-		return record.Error(), true
+		return "the handshake failed", record.Error()
 	}
-	return "", false
+	return "", ""
 }
 
-// responseError returns the Error of an error response.
+// responseError returns the Error of an error response that is not a denial.
 func responseError(resp *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	var structured struct {
 		Errors []transport.Diagnostic `json:"errors"`
 	}
 	_ = json.Unmarshal(body, &structured)
-	return statusError(resp.StatusCode, structured.Errors, resp.Header)
+	e := statusError(resp.StatusCode, resp.Header)
+	if len(structured.Errors) > 0 {
+		e.said = structured.Errors[0].Message
+	}
+	return e
 }
 
-func statusError(status int, diagnostics []transport.Diagnostic, header http.Header) *Error {
-	e := &Error{Detail: strconv.Itoa(status) + " " + http.StatusText(status)}
-	if len(diagnostics) > 0 && diagnostics[0].Message != "" {
-		e.Detail = shorten(diagnostics[0].Message)
-	}
+func statusText(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+func statusError(status int, header http.Header) *Error {
+	e := &Error{Detail: statusText(status)}
 	switch {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+	case isDenial(status):
 		e.Kind = ErrUnauthorized
 	case status == http.StatusNotFound:
 		e.Kind = ErrNotFound

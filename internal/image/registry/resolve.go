@@ -20,6 +20,11 @@ func (c *Client) Resolve(ctx context.Context, ref Reference) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	image, err := c.resolve(ctx, from, ref)
+	return image, withoutSecrets(err, from.secrets)
+}
+
+func (c *Client) resolve(ctx context.Context, from *source, ref Reference) (*Image, error) {
 	top, err := c.document(ctx, from, ref)
 	if err != nil {
 		return nil, err
@@ -151,7 +156,7 @@ func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, t
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, "", &Error{Kind: ErrBadAnswer, Detail: resp.Status}
+		return nil, "", &Error{Kind: ErrBadAnswer, Detail: statusText(resp.StatusCode)}
 	}
 	data, err := io.ReadAll(io.LimitReader(guard.watch(resp.Body), r.limit+1))
 	if err != nil {

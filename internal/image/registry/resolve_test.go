@@ -58,7 +58,7 @@ func TestResolvePicksThePlatform(t *testing.T) {
 	}
 	h.config.Platform = v1.Platform{OS: "linux", Architecture: "s390x"}
 	_, err := h.resolve("perl:5.34.0")
-	if !errors.Is(err, ours.ErrNoPlatform) || !strings.Contains(err.Error(), "this machine is linux/s390x, the image is for linux/amd64, linux/amd64/v3, linux/arm/v5") {
+	if !errors.Is(err, ours.ErrNoPlatform) || !strings.Contains(err.Error(), "this machine is linux/s390x, the image is for: linux/amd64, linux/amd64/v3, linux/arm/v5") {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -145,7 +145,7 @@ func TestResolveTellsErrorsApart(t *testing.T) {
 		pauses int
 	}{
 		"not there":   {nil, ours.ErrNotFound, ": not found", 0},
-		"denied":      {status(403, `{"errors":[{"code":"DENIED","message":"go away"}]}`), ours.ErrUnauthorized, "go away", 0},
+		"denied":      {status(403, `{"errors":[{"code":"DENIED","message":"go away"}]}`), ours.ErrUnauthorized, "403: the registry wants a login", 0},
 		"unavailable": {status(503, "oops"), ours.ErrUnavailable, "503 Service Unavailable", 3},
 		"odd":         {status(418, "oops"), ours.ErrBadAnswer, "", 0},
 	} {

@@ -14,6 +14,8 @@ import (
 type source struct {
 	reference Reference
 	endpoints []*endpoint
+	// secrets are what has been sent, or may be, to log in.
+	secrets *credentials.Secrets
 }
 
 func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
@@ -21,14 +23,22 @@ func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
 	if err != nil {
 		return nil, &Error{Kind: ErrSettings, Detail: err.Error()}
 	}
-	s := &source{reference: ref}
+	s := &source{reference: ref, secrets: &credentials.Secrets{}}
+	s.secrets.AddPublic(ref.Name())
 	for _, h := range list {
 		t, err := h.Transport(newTransport())
 		if err != nil {
 			return nil, &Error{Kind: ErrSettings, Detail: err.Error()}
 		}
 		found, problem := c.credentials(ctx, h, ref)
-		s.endpoints = append(s.endpoints, &endpoint{host: h, reference: ref, transport: t, credentials: found, problem: problem})
+		s.secrets.AddPublic(h.Address)
+		s.secrets.AddHeader(h.Header)
+		for _, credential := range found {
+			s.secrets.AddCredential(credential)
+		}
+		s.endpoints = append(s.endpoints, &endpoint{
+			host: h, reference: ref, transport: t, credentials: found, problem: problem, secrets: s.secrets,
+		})
 	}
 	return s, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 )
@@ -29,16 +28,6 @@ func IdentityToken(from, token string) Credential {
 
 // Authenticator returns the credential for use with a registry.
 func (c Credential) Authenticator() authn.Authenticator { return authn.FromConfig(c.config) }
-
-// Redact removes the secret from a text that a registry sent, which may repeat it.
-func (c Credential) Redact(text string) string {
-	for _, secret := range []string{c.config.Password, c.config.IdentityToken} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return text
-}
 
 // String implements fmt.Stringer without the secret.
 func (c Credential) String() string { return "credential from " + c.From }

@@ -133,9 +133,6 @@ func TestNoPrintedCredentialHasTheSecret(t *testing.T) {
 	if strings.Contains(all, "hidden") || strings.Contains(all, fmt.Sprintf("%x", "hidden")) {
 		t.Error(all)
 	}
-	if got := c.Redact("is hidden wrong?"); got != "is … wrong?" {
-		t.Error(got)
-	}
 }
 
 func TestUserLogins(t *testing.T) {

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -12,22 +13,32 @@ import (
 	"time"
 )
 
-// Transport returns a transport with the settings of h. It also sends requests to other hosts, to which the registry
-// redirects for blobs and tokens, but without the headers for h.
-func (h Host) Transport(base *http.Transport) (http.RoundTripper, error) {
+// Transport sends requests to a host, with its scheme and headers, and to other hosts, to which the registry redirects, without
+// these.
+type Transport struct {
+	host  Host
+	inner *http.Transport
+	// plain reports whether to use plain HTTP: by the settings, or after a fallback.
+	plain atomic.Bool
+}
+
+// Transport returns a transport with the settings of h.
+func (h Host) Transport(base *http.Transport) (*Transport, error) {
 	t := base.Clone()
 	if err := h.secure(t); err != nil {
 		return nil, err
 	}
-	if h.DialTimeout > 0 {
-		t.DialContext = (&net.Dialer{Timeout: h.DialTimeout, KeepAlive: 30 * time.Second}).DialContext
-	}
+	t.DialContext = h.dialer().DialContext
 	if h.Proxy != nil {
 		t.Proxy = http.ProxyURL(h.Proxy)
 	}
-	r := &roundTripper{host: h, inner: t}
+	r := &Transport{host: h, inner: t}
 	r.plain.Store(h.Scheme == "http")
 	return r, nil
+}
+
+func (h Host) dialer() *net.Dialer {
+	return &net.Dialer{Timeout: cmp.Or(h.DialTimeout, 30*time.Second), KeepAlive: 30 * time.Second}
 }
 
 func (h Host) secure(t *http.Transport) error {
@@ -68,34 +79,31 @@ func (h Host) secure(t *http.Transport) error {
 	return nil
 }
 
-// roundTripper sets the scheme of requests to its host, whatever the library has chosen.
-type roundTripper struct {
-	host  Host
-	inner *http.Transport
-	// plain reports whether to use plain HTTP: by the settings, or after a fallback.
-	plain atomic.Bool
-}
-
-// RoundTrip implements http.RoundTripper.
-func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.URL.Host != r.host.Address {
-		return r.inner.RoundTrip(req)
+// RoundTrip implements http.RoundTripper. The scheme is that of the host's settings, whatever the library has chosen.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != t.host.Address {
+		return t.inner.RoundTrip(req)
 	}
-	out := req.Clone(req.Context())
-	for name, values := range r.host.Header {
-		out.Header[name] = values
-	}
-	plain := r.plain.Load()
-	out.URL.Scheme = scheme(plain)
-	resp, err := r.inner.RoundTrip(out)
-	if !plain && r.host.Fallback && answeredInPlainHTTP(err) && req.Body == nil {
-		r.plain.Store(true)
-		out = out.Clone(req.Context())
-		out.URL.Scheme = scheme(true)
-		return r.inner.RoundTrip(out)
+	plain := t.plain.Load()
+	resp, err := t.inner.RoundTrip(t.toHost(req, plain))
+	if !plain && t.host.Fallback && answeredInPlainHTTP(err) && req.Body == nil {
+		t.plain.Store(true)
+		return t.inner.RoundTrip(t.toHost(req, true))
 	}
 	return resp, err
 }
+
+func (t *Transport) toHost(req *http.Request, plain bool) *http.Request {
+	out := req.Clone(req.Context())
+	for name, values := range t.host.Header {
+		out.Header[name] = values
+	}
+	out.URL.Scheme = scheme(plain)
+	return out
+}
+
+// Plain reports whether the host is reached by plain HTTP.
+func (t *Transport) Plain() bool { return t.plain.Load() }
 
 // answeredInPlainHTTP reports whether err means that the host answered in plain HTTP instead of TLS.
 func answeredInPlainHTTP(err error) bool {
@@ -111,4 +119,4 @@ func scheme(plain bool) string {
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the connections.
-func (r *roundTripper) CloseIdleConnections() { r.inner.CloseIdleConnections() }
+func (t *Transport) CloseIdleConnections() { t.inner.CloseIdleConnections() }

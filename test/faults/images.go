@@ -1,0 +1,82 @@
+package main
+
+// ofLogins are faults by which the login of a registry gets to others.
+var ofLogins = []fault{
+	{
+		wrong: "What a registry says is shown although it repeats the login.",
+		file:  "internal/image/registry/errors.go",
+		old:   "		if secrets.Repeated(one.said) {\n",
+		new:   "		if false {\n",
+		tests: "./internal/image/registry -run ^TestNoErrorRepeatsTheLogin$",
+	},
+	{
+		wrong: "What a registry says with a denial is shown.",
+		file:  "internal/image/registry/endpoint.go",
+		old:   "	if isDenial(resp.StatusCode) {\n",
+		new:   "	if false {\n",
+		tests: "./internal/image/registry -run ^TestADenialIsToldInOwnWords$",
+	},
+	{
+		wrong: "A token that a token server has given is no secret.",
+		file:  "internal/image/registry/login.go",
+		old:   "	g.secrets.AddRequest(req)\n",
+		new:   "",
+		tests: "./internal/image/registry -run ^TestNoErrorRepeatsTheLogin$",
+	},
+	{
+		wrong: "A secret is not found in base64.",
+		file:  "internal/image/registry/credentials/secrets.go",
+		old:   "base64.RawStdEncoding.DecodeString(digits[from:])",
+		new:   "base64.RawStdEncoding.DecodeString(digits[:from])",
+		tests: "./internal/image/registry/credentials",
+	},
+	{
+		wrong: "A secret is found in base64 only where it begins with a group of digits.",
+		file:  "internal/image/registry/credentials/secrets.go",
+		old:   "range min(4, len(digits))",
+		new:   "range min(1, len(digits))",
+		tests: "./internal/image/registry/credentials",
+	},
+	{
+		wrong: "A secret is not found where quotes split it.",
+		file:  "internal/image/registry/credentials/secrets.go",
+		old:   "	letters := squeezed(text)\n",
+		new:   "	letters := text\n",
+		tests: "./internal/image/registry/credentials",
+	},
+	{
+		wrong: "The login goes to a token server at whatever address its name resolves to.",
+		file:  "internal/image/registry/hosts/address.go",
+		old:   "	direct.DialContext = dialer.DialContext\n",
+		new:   "",
+		tests: "./internal/image/registry -run ^TestOnlyPublicTokenServersGetTheLoginFromAPublicRegistry$",
+	},
+	{
+		wrong: "A registry on a local network may not have a token server there.",
+		file:  "internal/image/registry/login.go",
+		old:   "		if !hosts.Public(a) && !g.private.Load() {\n",
+		new:   "		if !hosts.Public(a) {\n",
+		tests: "./internal/image/registry -run ^TestALocalRegistryMayHaveATokenServerOfItsOwn$",
+	},
+	{
+		wrong: "The addresses that the customers of a provider share count as public.",
+		file:  "internal/image/registry/hosts/address.go",
+		old:   "	netip.MustParsePrefix(\"100.64.0.0/10\"), // shared by the customers of a provider\n",
+		new:   "",
+		tests: "./internal/image/registry/hosts",
+	},
+	{
+		wrong: "A registry with HTTPS gets its login sent in the clear, by a redirect.",
+		file:  "internal/image/registry/login.go",
+		old:   "	if req.URL.Scheme != \"https\" && !g.transport.Plain() {\n",
+		new:   "	if false {\n",
+		tests: "./internal/image/registry -run ^TestNoLoginLeavesASecureRegistryInTheClear$",
+	},
+	{
+		wrong: "A token server sends the login on to another host.",
+		file:  "internal/image/registry/login.go",
+		old:   "	if req.Body != nil && req.URL.Host != first.URL.Host {\n",
+		new:   "	if false {\n",
+		tests: "./internal/image/registry -run ^TestNoTokenServerSendsTheLoginOn$",
+	},
+}
