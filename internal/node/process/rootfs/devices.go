@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -125,4 +126,22 @@ func moveDevice(dev int, name string) error {
 	}
 	unix.Close(fd)
 	return unix.MoveMount(unix.AT_FDCWD, filepath.Join(templateDevices, name), dev, name, 0)
+}
+
+// openNull opens the null device of a /dev.
+func openNull(dev int) (int, error) {
+	fd, err := unix.Openat(dev, "null", unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	var stat unix.Stat_t
+	number := deviceNumbers["null"]
+	if err = unix.Fstat(fd, &stat); err == nil && (stat.Mode&unix.S_IFMT != unix.S_IFCHR || stat.Rdev != unix.Mkdev(number[0], number[1])) {
+		err = errors.New("it is not the null device")
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }

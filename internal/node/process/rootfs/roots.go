@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,11 +30,8 @@ const (
 	templateProc    = "/proc"
 )
 
-// ProcPoint is where the machine's /proc is mounted until a container's first process has mounted its own, if ShowsProc: in
-// a user namespace the kernel allows that only to a process that sees a complete /proc. The process then unmounts it.
-const ProcPoint = "/dev/mqueue"
-
-// ShowsProc reports whether there is a mount at ProcPoint. It is the same for all containers of this process.
+// ShowsProc reports whether the machine's /proc is mounted in the /dev of a container until its first process has mounted its own: in a user
+// namespace the kernel allows that only to a process that sees a complete /proc. It is the same for all containers of this process.
 var ShowsProc = sync.OnceValue(func() bool { return !userns.Initial() })
 
 // Open finds out whether root file systems can be made here. What containers write is kept below dir. It mounts at stage, an
@@ -111,6 +109,26 @@ func Pivot(newRoot int) error {
 type Root struct {
 	overlay *overlay
 	fd      int
+	points  *Points
+}
+
+// Points are descriptors of directories and a file in a root file system, as it was before anything that containers can write to was mounted
+// in it: its root directory, /dev and its null device, and the mount points for /proc and cgroups.
+type Points struct {
+	Root, Dev, Null, Proc int
+	// Cgroup is -1 on a machine without cgroups.
+	Cgroup int
+}
+
+// Points returns the descriptors, which are open until Leave.
+func (root *Root) Points() *Points { return root.points }
+
+func (p *Points) close() {
+	for _, fd := range []int{p.Dev, p.Null, p.Proc, p.Cgroup} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
 }
 
 // Enter moves the thread into a new mount namespace, whose root has the files of tree, the directory of an image. Files,
@@ -144,13 +162,16 @@ func (r *Roots) assemble(root *Root, files map[string]string) error {
 		return err
 	}
 	defer unix.Close(dev)
-	memory, err := r.devices.mount(dev)
-	if err != nil {
+	at := &Points{Root: root.fd, Dev: -1, Null: -1, Proc: -1, Cgroup: -1}
+	root.points = at
+	if at.Dev, err = r.devices.mount(dev); err != nil {
 		return fmt.Errorf("make /dev: %w", err)
 	}
-	defer unix.Close(memory)
+	if at.Null, err = openNull(at.Dev); err != nil {
+		return fmt.Errorf("open /dev/null: %w", err)
+	}
 	for path, content := range files {
-		if err := showFile(memory, root.fd, path, content); err != nil {
+		if err := showFile(at.Dev, root.fd, path, content); err != nil {
 			return fmt.Errorf("make %s: %w", path, err)
 		}
 	}
@@ -159,21 +180,35 @@ func (r *Roots) assemble(root *Root, files map[string]string) error {
 		return err
 	}
 	defer unix.Close(sys)
+	at.Cgroup, err = unix.Open(filepath.Join(templateSys, "fs/cgroup"), openMountPoint, 0)
+	if err != nil && err != unix.ENOENT {
+		return fmt.Errorf("open /sys/fs/cgroup: %w", err)
+	}
 	if err := unix.MoveMount(unix.AT_FDCWD, templateSys, sys, "", unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
 		return fmt.Errorf("mount /sys: %w", err)
 	}
-	proc, err := openPoint(root.fd, "proc")
-	if err != nil {
+	if at.Proc, err = openPoint(root.fd, "proc"); err != nil {
 		return err
 	}
-	unix.Close(proc)
 	if ShowsProc() {
-		if err := unix.MoveMount(unix.AT_FDCWD, templateProc, memory, filepath.Base(ProcPoint), 0); err != nil {
+		if err := showProc(at.Dev); err != nil {
 			return fmt.Errorf("show /proc: %w", err)
 		}
 	}
 	return Pivot(root.fd)
 }
+
+// ProcName is the name of the directory in /dev for the machine's /proc. No pod can know the name, and mount a volume there.
+var ProcName = sync.OnceValue(func() string { return ".proc-" + rand.Text() })
+
+func showProc(dev int) error {
+	if err := unix.Mkdirat(dev, ProcName(), 0o700); err != nil {
+		return err
+	}
+	return unix.MoveMount(unix.AT_FDCWD, templateProc, dev, ProcName(), 0)
+}
+
+const openMountPoint = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 // openPoint opens a directory of the image as mount point, and makes it if the image lacks it. A symbolic link in its place
 // is an error: the mount would be at another path than programs expect.
@@ -219,7 +254,14 @@ func (root *Root) OpenWritten() (*os.File, error) {
 
 // Leave closes what is needed only until the container's process was started or could not be.
 func (root *Root) Leave() {
-	if root != nil && root.fd >= 0 {
+	if root == nil {
+		return
+	}
+	if root.points != nil {
+		root.points.close()
+		root.points = nil
+	}
+	if root.fd >= 0 {
 		unix.Close(root.fd)
 		root.fd = -1
 	}

@@ -93,7 +93,12 @@ func (p *Process) openStreams(t *thread, s *childStreams) error {
 	if err := unix.Setns(p.fd, unix.CLONE_NEWNS); err != nil {
 		return err
 	}
-	return s.openTerminal(p.join.owner)
+	dev, err := unix.Open("/dev", unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open a terminal: %w", &os.PathError{Op: "open", Path: "/dev", Err: err})
+	}
+	defer unix.Close(dev)
+	return s.openTerminalIn(dev, p.join.owner)
 }
 
 // fork starts a process among those of the container.

@@ -217,6 +217,7 @@ func (l *launch) enterRoot(t *thread) error {
 	if err := composed.mountAll(); err != nil {
 		return faultOf(err)
 	}
+	l.volumes = composed.volumes
 	return nil
 }
 

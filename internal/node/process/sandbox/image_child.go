@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,9 +25,9 @@ const (
 
 // childFacts are properties of this machine on which the steps of a child depend.
 type childFacts struct {
-	lastCapability   uintptr
-	masked, readOnly []string
-	emptied          []string
+	lastCapability uintptr
+	// Names in /proc of files and directories that are masked, and of what is read-only.
+	masked, emptied, readOnly []string
 	// unified is whether the machine has a single cgroup tree, of version 2.
 	unified bool
 }
@@ -47,18 +48,17 @@ func gatherChildFacts() childFacts {
 		}
 	}
 	for _, name := range maskedProc {
-		at := filepath.Join("/proc", name)
-		switch info, err := os.Lstat(at); {
+		switch info, err := os.Lstat(filepath.Join("/proc", name)); {
 		case err != nil:
 		case info.IsDir():
-			f.emptied = append(f.emptied, at)
+			f.emptied = append(f.emptied, name)
 		default:
-			f.masked = append(f.masked, at)
+			f.masked = append(f.masked, name)
 		}
 	}
 	for _, name := range readOnlyProc {
-		if at := filepath.Join("/proc", name); exists(at) {
-			f.readOnly = append(f.readOnly, at)
+		if exists(filepath.Join("/proc", name)) {
+			f.readOnly = append(f.readOnly, name)
 		}
 	}
 	var at unix.Statfs_t
@@ -101,7 +101,7 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	}
 	c.enterNetwork(l.network)
 	c.enterNamespaces()
-	c.mount()
+	c.mount(l.root.Points(), l.volumes)
 	if l.cgroups != nil {
 		c.mountCgroups(l.cgroups)
 	}
@@ -164,31 +164,58 @@ func (c *child) credentialsHaveChanged() {
 	c.Do("keep the memory from being dumped", unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0)
 }
 
-// mount mounts file systems of the process's own namespaces. None of these paths contains a symbolic link: that was
-// checked, and no other process can reach them.
-func (c *child) mount() {
+// mount mounts file systems of the process's own namespaces. It uses descriptors and names in file systems that only the kernel and Stint
+// write to: the paths may lead through volumes, with links that other containers have made.
+func (c *child) mount(at *rootfs.Points, volumes []*volume) {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
-	c.mountAt("/proc", "proc", flags)
+	c.mountIn(at.Proc, ".", stepMountProc, "proc", flags)
 	if rootfs.ShowsProc() {
-		c.Do("hide the machine's /proc", unix.SYS_UMOUNT2, c.String(rootfs.ProcPoint), unix.MNT_DETACH)
+		c.enterDir(at.Dev)
+		c.Do("hide the machine's /proc", unix.SYS_UMOUNT2, c.String(rootfs.ProcName()), unix.MNT_DETACH)
+		c.Do("hide the machine's /proc", unix.SYS_UNLINKAT, c.FD(at.Dev), c.String(rootfs.ProcName()), unix.AT_REMOVEDIR)
 	}
-	c.mountAt("/dev/mqueue", "mqueue", flags)
-	if c.facts.unified {
-		c.mountAt(cgroupMount, "cgroup2", flags|readOnlyUnless(c.container.Root.Privileged))
+	if !isVolume(volumes, "/dev/mqueue") {
+		c.mountIn(at.Dev, "mqueue", "mount /dev/mqueue", "mqueue", flags)
 	}
-	if c.container.Root.Unmasked {
-		return
+	if c.facts.unified && !isVolume(volumes, cgroupMount) {
+		c.mountIn(at.Cgroup, ".", "mount "+cgroupMount, "cgroup2", flags|readOnlyUnless(c.container.Root.Privileged))
 	}
-	for _, at := range c.facts.masked {
-		c.Do("hide "+at, unix.SYS_MOUNT, c.String("/dev/null"), c.String(at), 0, unix.MS_BIND)
+	if !c.container.Root.Unmasked {
+		c.maskProc(at)
 	}
-	for _, at := range c.facts.emptied {
-		c.mountAt(at, "tmpfs", flags|unix.MS_RDONLY)
+	c.enterDir(at.Root)
+}
+
+// maskProc hides and protects what is in /proc.
+func (c *child) maskProc(at *rootfs.Points) {
+	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	// The parent of a root directory is the root directory, with what is mounted there.
+	c.changeRoot(at.Proc)
+	c.Do("enter /proc", unix.SYS_CHDIR, c.String("/.."))
+	null := c.String(fmt.Sprintf("self/fd/%d", c.FD(at.Null)))
+	for _, name := range c.facts.masked {
+		c.Do("hide /proc/"+name, unix.SYS_MOUNT, null, c.String(name), 0, unix.MS_BIND)
 	}
-	for _, at := range c.facts.readOnly {
-		c.Do("protect "+at, unix.SYS_MOUNT, c.String(at), c.String(at), 0, unix.MS_BIND|unix.MS_REC)
-		c.Do("protect "+at, unix.SYS_MOUNT, 0, c.String(at), 0, unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|flags)
+	for _, name := range c.facts.emptied {
+		c.mountAt(name, "mount /proc/"+name, "tmpfs", flags|unix.MS_RDONLY)
 	}
+	for _, name := range c.facts.readOnly {
+		c.Do("protect /proc/"+name, unix.SYS_MOUNT, c.String(name), c.String(name), 0, unix.MS_BIND|unix.MS_REC)
+		c.Do("protect /proc/"+name, unix.SYS_MOUNT, 0, c.String(name), 0, unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|flags)
+	}
+	c.changeRoot(at.Root)
+}
+
+// isVolume reports whether a volume is mounted at path, where it takes the place of a file system that Stint mounts.
+func isVolume(volumes []*volume, path string) bool {
+	return slices.ContainsFunc(volumes, func(v *volume) bool { return v.path == path })
+}
+
+func (c *child) enterDir(fd int) { c.Do("enter a directory of its root", unix.SYS_FCHDIR, c.FD(fd)) }
+
+func (c *child) changeRoot(fd int) {
+	c.enterDir(fd)
+	c.Do("change its root directory", unix.SYS_CHROOT, c.String("."))
 }
 
 func readOnlyUnless(writable bool) uintptr {
@@ -198,8 +225,14 @@ func readOnlyUnless(writable bool) uintptr {
 	return unix.MS_RDONLY
 }
 
-func (c *child) mountAt(path, kind string, flags uintptr) {
-	c.Do("mount "+path, unix.SYS_MOUNT, c.String(kind), c.String(path), c.String(kind), flags)
+// mountIn mounts a new file system at a name in a directory, and leaves that the working directory.
+func (c *child) mountIn(dir int, name, step, kind string, flags uintptr) {
+	c.enterDir(dir)
+	c.mountAt(name, step, kind, flags)
+}
+
+func (c *child) mountAt(name, step, kind string, flags uintptr) {
+	c.Do(step, unix.SYS_MOUNT, c.String(kind), c.String(name), c.String(kind), flags)
 }
 
 // firstOther is the first descriptor after the standard streams. Those from here on are the host process's. They are closed

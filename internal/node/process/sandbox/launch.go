@@ -31,8 +31,9 @@ type launch struct {
 	child                 *stage.Child
 	path                  string // of the program
 	env                   []string
-	// root is the root file system of a container from an image, users the user namespace that it must enter, if any.
+	// root is the root file system of a container from an image, with its volumes; users is the user namespace that it must enter, if any.
 	root    *rootfs.Root
+	volumes []*volume
 	users   *os.File
 	cgroups *cgroupView
 	// network is the network namespace of the pod, if it has one.

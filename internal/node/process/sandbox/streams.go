@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -64,13 +65,13 @@ func (s *childStreams) openPipes(stdin bool, null *os.File) error {
 	return nil
 }
 
-// openFor makes the streams of a container, unless it has its terminal already.
+// openFor makes the streams of a container, unless it has its terminal already, as one without image has.
 func (s *childStreams) openFor(l *launch) error {
 	s.terminal = l.container.TTY
 	if len(s.ours) == 0 {
 		var err error
 		if s.terminal {
-			err = s.openTerminal(l.owner())
+			err = s.openTerminalIn(l.root.Points().Dev, l.owner())
 		} else {
 			err = s.openPipes(l.container.Stdin, l.sandbox.null)
 		}
@@ -110,22 +111,52 @@ func (s *childStreams) close() {
 	*s = childStreams{}
 }
 
-// openTerminal opens a new terminal in the mount namespace of the thread. What is at this path in the container need not be
-// what Stint has put there.
+// multiplexer is what makes terminals on this machine.
+const multiplexer = "/dev/ptmx"
+
+// openTerminal opens a new terminal of this machine.
 func (s *childStreams) openTerminal(owner *runtime.User) error {
-	const path = "/dev/ptmx"
-	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC | unix.O_NONBLOCK
+	fd, err := unix.Open(multiplexer, flags, 0)
 	if err != nil {
-		return fmt.Errorf("open a terminal: %w", &os.PathError{Op: "open", Path: path, Err: err})
+		return fmt.Errorf("open a terminal: %w", &os.PathError{Op: "open", Path: multiplexer, Err: err})
 	}
+	return s.useTerminal(fd, owner)
+}
+
+// openTerminalIn opens a new terminal of a container. Dev is its /dev, where containers may have changed everything.
+func (s *childStreams) openTerminalIn(dev int, owner *runtime.User) error {
+	fd, err := openMultiplexer(dev)
+	if err != nil {
+		return fmt.Errorf("open a terminal: %w", err)
+	}
+	return s.useTerminal(fd, owner)
+}
+
+// openMultiplexer follows no link, and opens nothing but what the kernel has in a file system of terminals.
+func openMultiplexer(dev int) (int, error) {
+	pts, err := unix.Openat(dev, "pts", unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: "/dev/pts", Err: err}
+	}
+	defer unix.Close(pts)
+	var at unix.Statfs_t
+	if err := unix.Fstatfs(pts, &at); err != nil {
+		return -1, err
+	}
+	if at.Type != unix.DEVPTS_SUPER_MAGIC {
+		return -1, errors.New("/dev/pts is something else in this container")
+	}
+	fd, err := unix.Openat(pts, "ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: "/dev/pts/ptmx", Err: err}
+	}
+	return fd, nil
+}
+
+// useTerminal takes the other end of a new terminal for the streams.
+func (s *childStreams) useTerminal(fd int, owner *runtime.User) error {
 	s.ours = append(s.ours, fd)
-	var stat unix.Stat_t
-	if err := unix.Fstat(fd, &stat); err != nil {
-		return err
-	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFCHR || stat.Rdev != unix.Mkdev(5, 2) {
-		return fmt.Errorf("open a terminal: %s is something else in this container", path)
-	}
 	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		return fmt.Errorf("unlock a terminal: %w", err)
 	}
