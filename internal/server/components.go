@@ -69,7 +69,7 @@ func (p *components) open(ctx context.Context, o Options) (err error) {
 	}
 	if o.Node && !o.ReadOnly {
 		p.host = startHost(ctx, process.Config{
-			Dir: o.DataDir, Executable: o.Executable, StartTimeout: o.StartTimeout, PodMaxPIDs: o.PodMaxPIDs,
+			Dir: o.DataDir, Executable: o.Executable, StartTimeout: o.StartTimeout, PodMaxPIDs: o.PodMaxPIDs, KeepSessionKeyring: o.KeepSessionKeyring,
 		})
 	}
 	logs := &podLogs{}

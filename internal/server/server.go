@@ -59,6 +59,8 @@ type Options struct {
 	MemoryLimit int64
 	// PodMaxPIDs limits the processes of a container; 0 is process.DefaultPodMaxPIDs, a negative number no limit.
 	PodMaxPIDs int64
+	// KeepSessionKeyring leaves containers of this process's user without image with the session keyring of this process.
+	KeepSessionKeyring bool
 	// Controllers are the names of the controllers to run; nil is all.
 	Controllers []string
 	// TerminatedPodGCThreshold is how many terminated pods are kept before the oldest are deleted; nil is

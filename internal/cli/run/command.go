@@ -28,6 +28,7 @@ type runFlags struct {
 	keepLogs    nodeflags.KeepLogs
 	memory      nodeflags.MemoryLimit
 	maxPIDs     nodeflags.PodMaxPIDs
+	keyring     nodeflags.SessionKeyring
 	terminated  controllerflags.TerminatedPods
 	runtime     nodeflags.Runtime
 	imageGC     nodeflags.ImageGC
@@ -80,6 +81,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	f.keepLogs.Add(flags)
 	f.memory.Add(flags)
 	f.maxPIDs.Add(flags)
+	f.keyring.Add(flags)
 	f.terminated.Add(flags)
 	f.runtime.Add(flags)
 	f.imageGC.Add(flags)
@@ -125,6 +127,10 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 	if err != nil {
 		return Options{}, err
 	}
+	keepKeyring, err := f.keyring.Keep()
+	if err != nil {
+		return Options{}, err
+	}
 	class, err := f.runtime.Class()
 	if err != nil {
 		return Options{}, err
@@ -150,7 +156,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) 
 		Claims:       claims,
 		RuntimeClass: class, RuntimeAsked: f.runtime.Flag != "", ClassesAsked: len(classes) > 0,
 		Start: embedded.Server(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
-			Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, PodMaxPIDs: maxPIDs,
+			Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, PodMaxPIDs: maxPIDs, KeepSessionKeyring: keepKeyring,
 			LocalStorageClasses:      classes,
 			TerminatedPodGCThreshold: f.terminated.Threshold(),
 			RuntimeClass:             class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC}),

@@ -45,6 +45,7 @@ type serverFlags struct {
 	memory      nodeflags.MemoryLimit
 	quota       nodeflags.Quota
 	maxPIDs     nodeflags.PodMaxPIDs
+	keyring     nodeflags.SessionKeyring
 	classes     nodeflags.LocalStorageClasses
 	service     controllerflags.Service
 	job         controllerflags.Job
@@ -92,6 +93,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	f.memory.Add(flags)
 	f.quota.Add(flags)
 	f.maxPIDs.Add(flags)
+	f.keyring.Add(flags)
 	f.classes.Add(flags)
 	f.service.Add(flags, controllerflags.Offer{All: server.Controllers})
 	f.job.Add(flags, job.Options{
@@ -146,6 +148,10 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	keepKeyring, err := f.keyring.Keep()
+	if err != nil {
+		return server.Options{}, err
+	}
 	classes, err := f.classes.Checked()
 	if err != nil {
 		return server.Options{}, err
@@ -167,7 +173,7 @@ func (f *serverFlags) options() (server.Options, error) {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.MetricsListen, Node: true,
-		Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, StoreQuota: quota, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
+		Allocatable: allocatable, KeepLogs: keep, MemoryLimit: memoryLimit, StoreQuota: quota, PodMaxPIDs: maxPIDs, KeepSessionKeyring: keepKeyring, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
 		LocalStorageClasses: classes,
 		Controllers:         f.service.Controllers, TerminatedPodGCThreshold: f.terminated.Threshold(), Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
 }

@@ -147,6 +147,7 @@ func (l *launcher) launch(runDir string) error {
 	config := host.Config{
 		Dir: l.config.Dir, RunDir: runDir, StartTimeout: l.config.StartTimeout, IdleExit: l.config.IdleExit,
 		NoCgroups: l.config.NoCgroups, PodMaxPIDs: l.config.PodMaxPIDs,
+		KeepSessionKeyring: l.config.KeepSessionKeyring,
 	}
 	cmd, err := l.levels[l.tried](l, &config)
 	if err != nil {

@@ -56,6 +56,8 @@ type Config struct {
 	// PodMaxPIDs bounds the processes and threads of a container, where cgroups allow. It is DefaultPodMaxPIDs if zero;
 	// less is without limit. A host process that runs already keeps its limit.
 	PodMaxPIDs int64
+	// KeepSessionKeyring leaves containers of this process's user without image with the session keyring of this process.
+	KeepSessionKeyring bool
 	// NoCgroups and NoNamespaces keep the host from using cgroups and namespaces.
 	NoCgroups, NoNamespaces bool
 }

@@ -28,6 +28,8 @@ type Config struct {
 
 	// PodMaxPIDs bounds the processes of a container; 0 or less is without limit.
 	PodMaxPIDs int64 `json:"podMaxPIDs,omitempty"`
+	// KeepSessionKeyring leaves the host, and containers of its user without image, with the session keyring of the control plane.
+	KeepSessionKeyring bool `json:"keepSessionKeyring,omitempty"`
 
 	WhyNoMount   string `json:"whyNoMount,omitempty"`
 	NoCgroups    bool   `json:"noCgroups,omitempty"`
@@ -106,9 +108,11 @@ func open(config Config, owner *rundir.Owner) (*Host, error) {
 		OwnScope:     config.OwnScope,
 		PIDNamespace: config.PIDNamespace,
 		MaxPIDs:      config.PodMaxPIDs,
-		Outside:      config.Outside,
-		IDs:          config.IDs,
-		WhyOneID:     config.WhyOneID,
+
+		KeepSessionKeyring: config.KeepSessionKeyring,
+		Outside:            config.Outside,
+		IDs:                config.IDs,
+		WhyOneID:           config.WhyOneID,
 	})
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/closeonexec"
 	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/node/process/rundir"
+	"github.com/stint-dev/stint/internal/node/process/sandbox"
 )
 
 // Exit codes, from which the control plane decides what to try next.
@@ -41,6 +42,10 @@ func Main(config Config) int {
 	if err := closeonexec.Keep(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return ExitFailed
+	}
+	if !config.KeepSessionKeyring {
+		// Before this program executes itself: after that, all threads have this keyring.
+		sandbox.JoinNewSession()
 	}
 	protectProgram()
 	if err := protectMemory(); err != nil {

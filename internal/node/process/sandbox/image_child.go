@@ -96,6 +96,7 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 		c.user = *l.container.User
 	}
 	c.detach()
+	c.joinNewSession()
 	if l.cgroups != nil {
 		c.enterCgroups(l.cgroups)
 	}
@@ -284,9 +285,14 @@ func (c *child) filter() {
 	if len(instructions) == 0 {
 		return
 	}
-	filter := make([]unix.SockFilter, 0, min(len(instructions), math.MaxUint16))
-	for _, i := range instructions {
+	c.Do("load the seccomp filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(c.container.Root.SeccompFlags), c.instructions(instructions))
+}
+
+// instructions returns an argument that points to a filter.
+func (c *child) instructions(list []runtime.Instruction) uintptr {
+	filter := make([]unix.SockFilter, 0, min(len(list), math.MaxUint16))
+	for _, i := range list {
 		filter = append(filter, unix.SockFilter{Code: i.Code, Jt: i.Jt, Jf: i.Jf, K: i.K})
 	}
-	c.Do("load the seccomp filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(c.container.Root.SeccompFlags), c.Filter(filter))
+	return c.Filter(filter)
 }

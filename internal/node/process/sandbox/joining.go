@@ -98,6 +98,9 @@ func (p *Process) joinProgram(streams childStreams, cgroups *cgroupView, args []
 		c.EnterPIDs(p.fd)
 	}
 	c.detach()
+	if !p.sandbox.keepsSession(&container) {
+		c.joinNewSession()
+	}
 	if cgroups != nil {
 		c.enterCgroups(cgroups)
 	}

@@ -42,16 +42,6 @@ func newPause() (*os.File, error) {
 
 // pauseFilter lets only those system calls pass by which the program is executed, and which it makes.
 var pauseFilter = sync.OnceValues(func() ([]runtime.Instruction, error) {
-	machine, err := seccomp.ThisHost()
-	if err != nil {
-		return nil, err
-	}
 	names := []string{"execveat", "exit", "pause", "ppoll", "restart_syscall", "rt_sigreturn"}
-	profile := seccomp.Profile{Default: seccomp.KillProcess, Rules: []seccomp.Rule{{Names: names, Action: seccomp.Allow}}}
-	instructions, err := profile.Compile(nil, machine)
-	filter := make([]runtime.Instruction, 0, len(instructions))
-	for _, i := range instructions {
-		filter = append(filter, runtime.Instruction{Code: i.Code, Jt: i.Jt, Jf: i.Jf, K: i.K})
-	}
-	return filter, err
+	return compile(seccomp.Profile{Default: seccomp.KillProcess, Rules: []seccomp.Rule{{Names: names, Action: seccomp.Allow}}})
 })

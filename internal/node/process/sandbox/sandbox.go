@@ -31,6 +31,8 @@ type Config struct {
 	OwnScope bool
 	// MaxPIDs bounds the processes and threads of a container; 0 or less is without limit.
 	MaxPIDs int64
+	// KeepSessionKeyring leaves this process, and containers of its user without image, with the session keyring of their starter.
+	KeepSessionKeyring bool
 	// PIDNamespace means that this process is the first one of a pid namespace, which ends with it.
 	PIDNamespace bool
 	// Outside is the user that root of this process's user namespace is outside of it; nil in the initial user namespace.

@@ -21,6 +21,9 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 	}
 	c := &child{Program: l.newProgram(), container: l.container}
 	c.detach()
+	if !l.sandbox.keepsSession(l.container) {
+		c.joinNewSession()
+	}
 	if l.cgroups != nil {
 		c.enterCgroups(l.cgroups)
 	}

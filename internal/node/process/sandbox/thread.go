@@ -53,6 +53,9 @@ func (t *thread) setUp(locked bool) error {
 	if err := dropInheritable(); err != nil {
 		return fmt.Errorf("drop inheritable capabilities: %w", err)
 	}
+	if !t.sandbox.config.KeepSessionKeyring {
+		JoinNewSession()
+	}
 	if locked {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err

@@ -27,6 +27,8 @@ const (
 	may
 	// fork ends the list in the process that the call returns a process id to, and goes on in the new one.
 	fork
+	// either skips the next call if the call succeeds.
+	either
 )
 
 // callSize is the size of a call in the assembly code.
@@ -62,6 +64,12 @@ func (p *Program) Do(what string, number uintptr, args ...uintptr) {
 func (p *Program) Try(number uintptr, args ...uintptr) {
 	p.Do("", number, args...)
 	p.last().kind = may
+}
+
+// Else adds a system call that is made only if the last one fails, which may fail then. It may fail as well.
+func (p *Program) Else(number uintptr, args ...uintptr) {
+	p.last().kind = either
+	p.Try(number, args...)
 }
 
 func (p *Program) last() *call { return &p.calls[len(p.calls)-1] }
@@ -172,7 +180,7 @@ func (e *Error) Unwrap() error { return e.Errno }
 // failure returns why the child ended without executing a program, if it did.
 func (p *Program) failure() error {
 	for i, errno := range p.errnos {
-		if errno != 0 && p.calls[i].kind != may {
+		if kind := p.calls[i].kind; errno != 0 && kind != may && kind != either {
 			return &Error{What: p.purposes[i], Errno: p.reason(i)}
 		}
 	}

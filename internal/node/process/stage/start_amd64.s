@@ -59,10 +59,17 @@ next:
 	SYSCALL
 	CMPQ AX, $-4095
 	JCC  failed
+	CMPQ 56(BX), $3
+	JEQ  skip
 	CMPQ 56(BX), $2
 	JNE  advance
 	TESTQ AX, AX
 	JNE  forked
+	JMP  advance
+
+skip:
+	ADDQ $64, BX
+	ADDQ $2, R13
 
 advance:
 	ADDQ $64, BX
@@ -73,6 +80,8 @@ failed:
 	NEGQ AX
 	MOVW AX, (R13)
 	CMPQ 56(BX), $1
+	JEQ  advance
+	CMPQ 56(BX), $3
 	JEQ  advance
 
 	// The errors up to this call.

@@ -59,9 +59,16 @@ next:
 	MOVD 56(R19), R1
 	CMN  $4095, R0
 	BCS  failed
+	CMP  $3, R1
+	BEQ  skip
 	CMP  $2, R1
 	BNE  advance
 	CBNZ R0, forked
+	B    advance
+
+skip:
+	ADD  $64, R19
+	ADD  $2, R21
 
 advance:
 	ADD  $64, R19
@@ -72,6 +79,8 @@ failed:
 	NEG  R0, R0
 	MOVH R0, (R21)
 	CMP  $1, R1
+	BEQ  advance
+	CMP  $3, R1
 	BEQ  advance
 
 	// The errors up to this call.

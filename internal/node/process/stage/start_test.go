@@ -75,6 +75,20 @@ func output(t testing.TB, p *stage.Program, own stage.Namespaces, words ...strin
 	return string(text), status
 }
 
+func TestACallIsMadeOnlyIfAnotherFails(t *testing.T) {
+	onBoth(t, func(t *testing.T, newProgram func() *stage.Program) {
+		for dir, want := range map[string]string{"/usr": "/usr\n", "/no/such": "/\n"} {
+			p := newProgram()
+			p.Do("change the directory", unix.SYS_CHDIR, p.String("/dev"))
+			p.Do("change the directory", unix.SYS_CHDIR, p.String(dir))
+			p.Else(unix.SYS_CHDIR, p.String("/"))
+			if text, _ := output(t, p, 0, "/bin/pwd"); text != want {
+				t.Errorf("with %s it is in %q", dir, text)
+			}
+		}
+	})
+}
+
 func TestAChildExecutesItsProgram(t *testing.T) {
 	onBoth(t, func(t *testing.T, newProgram func() *stage.Program) {
 		text, status := output(t, newProgram(), 0, "/bin/sh", "-c", `echo "$A, $B"; exit 3`)
