@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/env"
@@ -57,7 +58,7 @@ func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Star
 		return err
 	}
 	c.Root = &runtime.Root{
-		Tree: image.Tree, ImageID: image.ImageID(), Files: m.files(s),
+		Tree: image.Tree, ImageID: image.ImageID(), Files: m.files(s), Owner: ownerOf(api),
 		ReadOnly:   ptr.Deref(securityOf(spec).ReadOnlyRootFilesystem, false),
 		Privileged: isPrivileged(spec),
 		Unmasked: isPrivileged(spec) ||
@@ -69,6 +70,16 @@ func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Star
 		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
 	return nil
+}
+
+// ownerOf names the pods that may share what a container has left unchanged: those of the same controller. A pod can claim any controller,
+// but none of another namespace.
+func ownerOf(api *corev1.Pod) string {
+	owner := api.UID
+	if controller := metav1.GetControllerOf(api); controller != nil {
+		owner = controller.UID
+	}
+	return api.Namespace + "/" + string(owner)
 }
 
 // pidsOf returns the attempt whose process ids the container is to share, unless it shares more already.

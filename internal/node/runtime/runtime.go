@@ -88,6 +88,9 @@ type Root struct {
 	Tree string `json:"tree"`
 	// ImageID is the image's name by its digest, for the Status.
 	ImageID string `json:"imageID,omitempty"`
+	// Owner is who owns the container's pod: only a container of the same owner may get its root file system again, unchanged. Without one
+	// it serves no other.
+	Owner string `json:"owner,omitempty"`
 	// ReadOnly keeps the container from writing outside its volumes.
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Capabilities are those that the container's programs can have, a bit for each number of capabilities(7).

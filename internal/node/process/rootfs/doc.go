@@ -7,7 +7,7 @@
 //	upper ─────────┘            ├─ mount namespace of one container
 //	/dev, /sys ─────────────────┘
 //
-// An overlay whose upper directory is unchanged serves another container of the same image, because making one is most of
+// An overlay whose upper directory is unchanged serves another container of the same image and owner, because making one is most of
 // the disk writes that a root file system takes.
 //
 // The functions that make and enter namespaces act on the calling thread, to which the goroutine must be locked.

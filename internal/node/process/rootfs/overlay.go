@@ -14,7 +14,8 @@ import (
 
 // overlay is an overlay file system of the tree of an image and an upper directory. One container after another uses it.
 type overlay struct {
-	tree string
+	tree  string
+	owner string
 	// name is the name of its directory, beside those of the other overlays, and of its mount point in overlays.stage.
 	name string
 	path string

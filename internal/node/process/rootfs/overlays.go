@@ -102,25 +102,29 @@ func (all *overlays) try() error {
 }
 
 // take returns an overlay of tree and moves the thread into the namespace of the overlays.
-func (all *overlays) take(tree string) (*overlay, error) {
+func (all *overlays) take(tree string, owner string) (*overlay, error) {
 	if err := setns(all.namespace); err != nil {
 		return nil, err
 	}
-	if o := all.takeIdle(tree); o != nil {
+	if o := all.takeIdle(tree, owner); o != nil {
 		return o, nil
 	}
 	all.mu.Lock()
 	all.made++
 	name := strconv.Itoa(all.made)
 	all.mu.Unlock()
-	return all.newOverlay(tree, name)
+	o, err := all.newOverlay(tree, name)
+	if o != nil {
+		o.owner = owner
+	}
+	return o, err
 }
 
-func (all *overlays) takeIdle(tree string) *overlay {
+func (all *overlays) takeIdle(tree string, owner string) *overlay {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for i := len(all.idle) - 1; i >= 0; i-- {
-		if o := all.idle[i].overlay; o.tree == tree {
+		if o := all.idle[i].overlay; o.tree == tree && o.owner == owner {
 			all.idle = append(all.idle[:i], all.idle[i+1:]...)
 			return o
 		}
@@ -128,9 +132,10 @@ func (all *overlays) takeIdle(tree string) *overlay {
 	return nil
 }
 
-// giveBack keeps the overlay for the next container if this one has not changed it.
-func (all *overlays) giveBack(o *overlay) {
-	if !o.isPristine() {
+// giveBack keeps the overlay for the next container of its owner if this one has not changed it. Clean is whether no process of this one is
+// left. Another process may still hold a descriptor of the overlay, which cannot be seen: that is why no other owner gets it.
+func (all *overlays) giveBack(o *overlay, clean bool) {
+	if !clean || o.owner == "" || !o.isPristine() {
 		all.dropped <- o
 		return
 	}

@@ -133,9 +133,9 @@ func (p *Points) close() {
 
 // Enter moves the thread into a new mount namespace, whose root has the files of tree, the directory of an image. Files,
 // by path and content, are mounted over the image's. The caller gives the Root back when the container has ended, also if
-// Enter returns an error with it.
-func (r *Roots) Enter(tree string, files map[string]string) (*Root, error) {
-	o, err := r.overlays.take(tree)
+// Enter returns an error with it. Only containers of the same owner get it again.
+func (r *Roots) Enter(tree string, owner string, files map[string]string) (*Root, error) {
+	o, err := r.overlays.take(tree, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -267,12 +267,10 @@ func (root *Root) Leave() {
 	}
 }
 
-// GiveBack takes back the root of a container that has ended.
-func (r *Roots) GiveBack(root *Root) {
-	if root != nil {
-		root.Leave()
-		r.overlays.giveBack(root.overlay)
-	}
+// GiveBack takes back the root of a container that has ended. Clean is whether none of its processes and mounts is left.
+func (r *Roots) GiveBack(root *Root, clean bool) {
+	root.Leave()
+	r.overlays.giveBack(root.overlay, clean)
 }
 
 // Discard removes a root that no other container may use. It moves the thread to another mount namespace.

@@ -196,7 +196,7 @@ func (l *launch) enterRoot(t *thread) error {
 		return faultOf(err)
 	}
 	var fault *rootfs.ImageError
-	l.root, err = l.sandbox.roots.Enter(c.Root.Tree, c.Root.Files)
+	l.root, err = l.sandbox.roots.Enter(c.Root.Tree, c.Root.Owner, c.Root.Files)
 	if errors.As(err, &fault) {
 		return &StartError{Reason: fault.Reason}
 	}
@@ -287,8 +287,15 @@ func failureOf(err error) unix.Errno {
 	return 0
 }
 
-func (b *Sandbox) giveBackRoot(root *rootfs.Root) {
+// leavesRoot reports whether no process and no mount of the container can be left when its main process has ended, because the kernel ends
+// its pid namespace then.
+func (l *launch) leavesRoot() bool {
+	root := l.container.Root
+	return root != nil && !l.sharesPIDs() && !root.Privileged && root.Capabilities&(1<<unix.CAP_SYS_ADMIN) == 0
+}
+
+func (b *Sandbox) giveBackRoot(root *rootfs.Root, clean bool) {
 	if root != nil {
-		b.roots.GiveBack(root)
+		b.roots.GiveBack(root, clean)
 	}
 }

@@ -219,7 +219,7 @@ func (l *launch) abandon() {
 	if l.sharesPod {
 		l.sandbox.podPIDs.leave(l.container.PodUID)
 	}
-	l.sandbox.giveBackRoot(l.root)
+	l.sandbox.giveBackRoot(l.root, false)
 }
 
 // fork runs on a thread. It enters what the child is to inherit, and forks. Without a Process, the child is one to join.

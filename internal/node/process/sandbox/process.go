@@ -48,6 +48,8 @@ type Process struct {
 	targetPID int
 	// sharesPod is whether it has its process ids from podPIDs, and has not left them.
 	sharesPod bool
+	// leavesRoot is whether its root file system may serve another container after it.
+	leavesRoot bool
 	// mounts is the inode of its mount namespace, if that is needed to find its processes.
 	mounts uint64
 }
@@ -82,7 +84,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		join:       l.joining(),
 		input:      input{file: l.stdin, terminal: l.container.TTY, once: l.container.StdinOnce},
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
-		sharesPod:  l.sharesPod, mounts: l.mounts,
+		sharesPod:  l.sharesPod, mounts: l.mounts, leavesRoot: l.leavesRoot(),
 	}
 	l.sharesPod = false
 	if l.target != nil {
@@ -224,7 +226,7 @@ func (p *Process) Release(clean bool) Exit {
 	}
 	// After a kill the counters of the cgroup are not those of a fresh one.
 	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
-	p.sandbox.giveBackRoot(p.root)
+	p.sandbox.giveBackRoot(p.root, clean && p.leavesRoot)
 	p.sandbox.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
 	return exit
 }
