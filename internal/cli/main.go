@@ -9,6 +9,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"log"
 	"strings"
 	"syscall"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/cli/schedules"
 	"github.com/stint-dev/stint/internal/cli/verbs"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // Main runs a command line (args without the program's name), and returns its exit status.
@@ -29,8 +31,13 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 	if !output.IsTerminal(streams.Out) {
 		streams.Out = &out
 	}
-	streams.ErrOut = output.Words{To: streams.ErrOut}
+	// All text that commands and libraries print goes through these.
+	shown, problems := visible.NewWriter(streams.Out), visible.NewWriter(streams.ErrOut)
+	defer problems.Close()
+	streams.Out, streams.ErrOut = shown, problems
+	log.SetOutput(problems)
 	err := execute(args, streams)
+	_ = shown.Close() // out has the error
 	if err == nil || errors.Is(err, syscall.EPIPE) && out.ReaderGone() {
 		err = out.Failure()
 	}

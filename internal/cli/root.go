@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"io"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/cli/command"
 	"github.com/stint-dev/stint/internal/cli/controller"
 	"github.com/stint-dev/stint/internal/cli/image"
+	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/results"
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/cli/server"
@@ -15,6 +20,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/verbs"
 	"github.com/stint-dev/stint/internal/cli/version"
 	"github.com/stint-dev/stint/internal/cli/why"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // newRoot builds the commands that args may need. To build all of kubectl's commands would cost start-up time.
@@ -38,6 +44,7 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { exactForPrograms(cmd, streams.Out) }
 	root.Version = version.NewInfo().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -56,6 +63,25 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 	demandShell(root)
 	demandTopic(root)
 	return root
+}
+
+// exactForPrograms leaves output unchanged that is in a format for programs and does not end at a terminal.
+func exactForPrograms(cmd *cobra.Command, out io.Writer) {
+	value := func(flag string) string {
+		if f := cmd.Flag(flag); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	forPrograms := !isForPeople(value("output")) || value("template") != "" || value("raw") != ""
+	if shown, ok := out.(*visible.Writer); ok && forPrograms && !output.EndsAtTerminal(out) {
+		shown.Exact()
+	}
+}
+
+// isForPeople reports whether people read the output of a command with this value of -o.
+func isForPeople(format string) bool {
+	return slices.Contains([]string{"", "wide", "plaintext"}, format) || strings.HasPrefix(format, "custom-columns")
 }
 
 // demandTopic makes stint help refuse an unknown command. Cobra would print the help of stint.

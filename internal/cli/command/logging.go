@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // QuietLibraries discards what libraries log: commands return their errors.
@@ -24,7 +26,7 @@ func LogLibraries(verbosity int) {
 	}
 	setLog(map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL"})
 	klog.SetOutput(io.Discard)
-	klog.SetOutputBySeverity("WARNING", logFilter{os.Stderr}) // and what is worse
+	klog.SetOutputBySeverity("WARNING", logFilter{visible.NewWriter(os.Stderr)}) // and what is worse
 }
 
 // filteredMessages are what the API server's library logs about requests whose client gets the same error or has disconnected,
@@ -54,7 +56,9 @@ func (w logFilter) Write(line []byte) (int, error) {
 
 // LogService logs to stderr like a component of a cluster.
 func LogService(verbosity int) {
-	setLog(map[string]string{"v": strconv.Itoa(verbosity)})
+	setLog(map[string]string{"v": strconv.Itoa(verbosity), "logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL",
+		"one_output": "true"})
+	klog.SetOutput(visible.NewWriter(os.Stderr))
 }
 
 func setLog(settings map[string]string) {

@@ -3,7 +3,12 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"k8s.io/klog/v2"
 )
 
 func TestTheLogOfAServerLeavesOutMessagesThatNeedNoAction(t *testing.T) {
@@ -21,4 +26,39 @@ func TestTheLogOfAServerLeavesOutMessagesThatNeedNoAction(t *testing.T) {
 			t.Errorf("shown %t, want %t: %s", got, shown, line)
 		}
 	}
+}
+
+func TestALogDoesNotActOnTheTerminal(t *testing.T) {
+	for name, begin := range map[string]func(verbosity int){"server": LogLibraries, "service": LogService} {
+		t.Run(name, func(t *testing.T) {
+			log := logged(t, func() {
+				begin(0)
+				klog.Error("bell\a eight\u009b31m")
+			})
+			if n := strings.Count(log, `bell\x07 eight\u009b31m`); n != 1 || strings.ContainsAny(log, "\a\u009b") {
+				t.Errorf("an error is shown %d times: %q", n, log)
+			}
+		})
+	}
+}
+
+// logged returns what is written to standard error.
+func logged(t *testing.T, do func()) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "log")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr := os.Stderr
+	os.Stderr = file
+	do()
+	klog.Flush()
+	os.Stderr = stderr
+	file.Close()
+	log, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(log)
 }

@@ -26,6 +26,9 @@ func (w *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Unwrap returns the stream.
+func (w *Output) Unwrap() io.Writer { return w.To }
+
 // ReaderGone reports whether the reader has closed the pipe, as head does.
 func (w *Output) ReaderGone() bool {
 	w.mu.Lock()

@@ -5,12 +5,14 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // watchReader calls gone when the reader of a pipe has closed it, until stop. To wait for a failing write is not enough: a
 // command without further output would continue without a reader.
 func watchReader(out io.Writer, gone func()) (stop func()) {
-	w, ok := out.(*Output)
+	w, ok := visible.Unchanged(out).(*Output)
 	if !ok {
 		return func() {}
 	}

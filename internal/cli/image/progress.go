@@ -3,7 +3,6 @@ package image
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -11,6 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/image/progress"
 	"github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // pullLine shows the progress of a pull in a line of a terminal. The line is drawn again when its text changes, which is
@@ -27,11 +27,11 @@ func newPullLine(to io.Writer, image string) *pullLine {
 	if !output.IsTerminal(to) {
 		return nil
 	}
-	width, _, err := term.GetSize(to.(*os.File).Fd())
+	width, _, err := term.GetSize(output.File(to).Fd())
 	if err != nil || width < 2 {
 		width = 80
 	}
-	return &pullLine{to: to, width: width, image: image}
+	return &pullLine{to: visible.Unchanged(to), width: width, image: image}
 }
 
 func (l *pullLine) show(p store.Progress) {
@@ -39,7 +39,7 @@ func (l *pullLine) show(p store.Progress) {
 		return
 	}
 	// A line that wraps could not be drawn over.
-	text := ansi.Truncate(fmt.Sprintf("%s of %s  %s", progress.Bytes(p.Done), progress.Bytes(p.Total), l.image), l.width-1, "…")
+	text := ansi.Truncate(fmt.Sprintf("%s of %s  %s", progress.Bytes(p.Done), progress.Bytes(p.Total), visible.Text(l.image)), l.width-1, "…")
 	if text != l.drawn {
 		l.drawn = text
 		fmt.Fprint(l.to, "\r"+ansi.EraseLineRight+text)

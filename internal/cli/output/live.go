@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
+
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // frame is the shortest time between two drawings. Changes in between are drawn together.
@@ -57,7 +59,9 @@ func (l *Live) change(what func()) {
 	}
 }
 
-func (l *Live) print(lines ...string) {
+func (l *Live) print(text string) { l.printUnchanged(visible.Text(text)) }
+
+func (l *Live) printUnchanged(lines ...string) {
 	l.change(func() { l.pending = append(l.pending, lines...) })
 }
 
@@ -89,7 +93,7 @@ func (l *Live) drawNow() {
 }
 
 // Note implements Output.
-func (l *Live) Note(text string) { l.print(Visible(text)) }
+func (l *Live) Note(text string) { l.print(text) }
 
 // Start implements Output.
 func (l *Live) Start(job Job, how How) {
@@ -106,7 +110,7 @@ func (l *Live) Progress(p Progress) { l.change(func() { l.screen.update(p) }) }
 
 // Log implements Output.
 func (l *Live) Log(line Line) {
-	l.print(line.Prefix + OnScreen(string(line.Text)))
+	l.printUnchanged(line.Prefix + OnScreen(string(line.Text)))
 }
 
 // PodFailed implements Output.
@@ -123,7 +127,7 @@ func (l *Live) JobWaiting(w JobWait) { l.print(orderSentence(w)) }
 // Finish implements Output.
 func (l *Live) Finish(r Result) {
 	l.change(func() {
-		l.pending = append(append(l.pending, ending(r)), explain(r)...)
+		l.pending = append(l.pending, conclusion(r)...)
 		l.screen.finish(r.Job)
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 const (
@@ -54,7 +56,7 @@ func NewQuiet(out, status io.Writer, endLines bool) *Plain {
 
 // say writes a status line.
 func (p *Plain) say(format string, args ...any) {
-	fmt.Fprintf(p.status, format+"\n", args...)
+	fmt.Fprintln(p.status, visible.Text(fmt.Sprintf(format, args...)))
 }
 
 // Note implements Output.
@@ -62,7 +64,7 @@ func (p *Plain) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.quiet {
-		p.say("%s", Visible(text))
+		p.say("%s", text)
 	}
 }
 
@@ -197,13 +199,10 @@ func (p *Plain) Finish(r Result) {
 	defer p.mu.Unlock()
 	p.ended++
 	delete(p.jobs, r.Job)
-	if r.Outcome == Complete {
-		if !p.quiet {
-			p.say("%s", ending(r))
-		}
+	if p.quiet && r.Outcome == Complete {
 		return
 	}
-	p.say("%s", strings.Join(append([]string{ending(r)}, explain(r)...), "\n"))
+	fmt.Fprintln(p.status, strings.Join(conclusion(r), "\n"))
 }
 
 // Close implements Output.

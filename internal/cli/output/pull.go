@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stint-dev/stint/internal/image/progress"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // pullEvery is the shortest time between two lines about one pull without a terminal.
@@ -49,14 +50,14 @@ func (ps pulls) lines(room int) []string {
 	return lines
 }
 
-func pullLine(p Pull) string { return Visible("pulling image " + p.Image + ": " + p.String()) }
+func pullLine(p Pull) string { return "pulling image " + p.Image + ": " + p.String() }
 
 // pullEnding returns the line about a finished pull; empty if it failed, as the waiting pods say so.
 func pullEnding(p Pull) string {
 	if !p.Arrived {
 		return ""
 	}
-	return Visible("pulled image " + p.Image + ": " + progress.Bytes(p.Total) + " in " + duration(p.Took))
+	return "pulled image " + p.Image + ": " + progress.Bytes(p.Total) + " in " + duration(p.Took)
 }
 
 // Pull implements Output.
@@ -64,7 +65,7 @@ func (l *Live) Pull(p Pull) {
 	l.change(func() {
 		l.screen.pulls.update(p)
 		if text := pullEnding(p); p.Ended && text != "" {
-			l.pending = append(l.pending, text)
+			l.pending = append(l.pending, visible.Text(text))
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 const (
@@ -65,7 +67,7 @@ func (s *screen) lines(width, height int) []string {
 	}
 	lines = lines[:min(len(lines), max(0, height-1))]
 	for i := range lines {
-		lines[i] = ansi.Truncate(lines[i], width-1, "…")
+		lines[i] = ansi.Truncate(visible.Text(lines[i]), width-1, "…")
 	}
 	return lines
 }

@@ -50,8 +50,25 @@ func isColour(sequence string) bool {
 	return isCSI && endsInM && strings.Trim(parameters, "0123456789;:") == ""
 }
 
-// IsTerminal reports whether w is a terminal that can show a moving display.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
+// IsTerminal reports whether w ends at a terminal that can show a moving display.
+func IsTerminal(w io.Writer) bool { return EndsAtTerminal(w) && os.Getenv("TERM") != "dumb" }
+
+// EndsAtTerminal reports whether w ends at a terminal.
+func EndsAtTerminal(w io.Writer) bool {
+	f := File(w)
+	return f != nil && term.IsTerminal(f.Fd())
+}
+
+// File returns the file at which w ends, behind the writers of the command line; nil if it is none.
+func File(w io.Writer) *os.File {
+	for {
+		switch to := w.(type) {
+		case *os.File:
+			return to
+		case interface{ Unwrap() io.Writer }:
+			w = to.Unwrap()
+		default:
+			return nil
+		}
+	}
 }

@@ -1,8 +1,12 @@
 package output
 
 import (
+	"io"
 	"strings"
 	"testing"
+
+	"github.com/stint-dev/stint/internal/image/progress"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 func TestWhatPodsWriteCannotSpoilTheDisplay(t *testing.T) {
@@ -39,8 +43,8 @@ func TestBytesThatAreNoTextAreShownSomehow(t *testing.T) {
 
 func TestFailuresCannotSpoilTheDisplay(t *testing.T) {
 	failure := PodFailure{Pod: "p", Containers: []ContainerFailure{{ExitCode: 1, Message: "bad\x1b[2J\nnews"}}, LastLines: []string{"\x1b[Hlast"}}
-	got := strings.Join(explain(Result{Pods: []PodFailure{failure}}), "\n")
-	if want := "  pod p failed: exit code 1: bad\\x1b[2J news\n    | last"; got != want {
+	got := strings.Join(conclusion(Result{Pods: []PodFailure{failure}}), "\n")
+	if want := "job  failed\n  pod p failed: exit code 1: bad\\x1b[2J news\n    | last"; got != want {
 		t.Errorf("explained as %q, want %q", got, want)
 	}
 }
@@ -56,10 +60,55 @@ func TestFurtherFailedPods(t *testing.T) {
 		"several, and one is explained": {Result{Results: "stint results j", Pods: one, MorePods: 7}, "and 7 more failed pods: see stint results j"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := explain(c.result)
+			lines := conclusion(c.result)
 			if got := strings.TrimSpace(lines[len(lines)-1]); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// acting is text that acts on a terminal.
+const acting = "\x1b[2J\a\u009b2J"
+
+func TestOnlyLinesOfContainersAreNotEscaped(t *testing.T) {
+	job := Job{Name: "j" + acting}
+	failure := PodFailure{Job: job, Pod: acting, Containers: []ContainerFailure{{ExitCode: 1, Message: acting}}}
+	show := func(o Output) {
+		o.Note(acting)
+		o.Start(job, Replaced)
+		o.JobWaiting(JobWait{Job: job, For: []string{acting}})
+		o.PodWaiting(PodWait{Job: job, Pod: acting, Message: acting})
+		o.PodFailed(failure)
+		o.Pull(Pull{Pull: progress.Pull{Image: acting}})
+		o.Pull(Pull{Pull: progress.Pull{Image: acting}, Ended: true, Arrived: true})
+		o.Finish(Result{Job: job, Outcome: Failed, Message: acting, Pods: []PodFailure{failure}, Results: acting})
+	}
+	var status strings.Builder
+	p := NewPlain(io.Discard, &status, false)
+	show(p)
+	if got := strings.Count(status.String(), acting); got > 0 || !strings.Contains(status.String(), visible.Text(acting)) {
+		t.Errorf("plain: %q", status.String())
+	}
+	var drawn strings.Builder
+	l := newLive(&drawn, func() (int, int) { return 200, 50 })
+	show(l)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(drawn.String(), acting); got > 0 || !strings.Contains(drawn.String(), visible.Text(acting)) {
+		t.Errorf("live: %q", drawn.String())
+	}
+}
+
+func TestStatusLinesAreEscaped(t *testing.T) {
+	var s screen
+	s.update(Progress{Job: Job{Name: "a"}, Failure: acting})
+	s.update(Progress{Job: Job{Name: "b"}, Order: 1, WaitsFor: []string{acting}})
+	s.pulls.update(Pull{Pull: progress.Pull{Image: acting}})
+	for _, line := range s.lines(200, 50) {
+		if visible.Text(line) != line || !strings.Contains(line, visible.Text(acting)) {
+			t.Errorf("%q", line)
+		}
 	}
 }

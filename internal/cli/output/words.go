@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // label is the name of a Job in messages, with its namespace unless that is default.
@@ -100,7 +102,7 @@ func ending(r Result) string {
 	if r.Outcome == Complete {
 		return text
 	}
-	return Visible(text + because(r.Reason, r.Message))
+	return text + because(r.Reason, r.Message)
 }
 
 func because(reason, message string) string {
@@ -116,23 +118,27 @@ func because(reason, message string) string {
 	return ": " + reason + ": " + message
 }
 
-// explain returns indented lines that say why a Job failed.
-func explain(r Result) []string {
-	var lines []string
+// conclusion returns the headline of a finished Job and indented lines that say why it failed, safe for a terminal.
+func conclusion(r Result) []string {
+	lines := []string{visible.Text(ending(r))}
+	if r.Outcome == Complete {
+		return lines
+	}
+	add := func(text string) { lines = append(lines, "  "+visible.Text(text)) }
 	for _, f := range r.Pods {
-		lines = append(lines, "  "+podSentence(f))
+		add(podSentence(f))
 		for _, l := range f.LastLines {
 			lines = append(lines, "    | "+OnScreen(l))
 		}
 	}
 	if r.MorePods > 0 {
-		lines = append(lines, "  "+furtherPods(r))
+		add(furtherPods(r))
 	}
 	for _, w := range r.Waiting {
-		lines = append(lines, "  pod "+w.Pod+" never ran"+waitReason(w))
+		add("pod " + w.Pod + " never ran" + waitReason(w))
 	}
 	if r.MoreWaiting > 0 {
-		lines = append(lines, fmt.Sprintf("  and %d more that never ran", r.MoreWaiting))
+		add(fmt.Sprintf("and %d more that never ran", r.MoreWaiting))
 	}
 	return lines
 }
@@ -158,7 +164,7 @@ func waitSentence(w PodWait) string {
 }
 
 func waitReason(w PodWait) string {
-	return Visible(because(w.Reason, strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " ")))
+	return because(w.Reason, strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " "))
 }
 
 // furtherPods counts the failed pods that are not listed, and names the command that shows their results.
@@ -170,11 +176,11 @@ func furtherPods(r Result) string {
 	if r.MorePods == 1 {
 		noun = strings.TrimSuffix(noun, "s")
 	}
-	return fmt.Sprintf("%s%d %s: see %s", lead, r.MorePods, noun, Visible(r.Results))
+	return fmt.Sprintf("%s%d %s: see %s", lead, r.MorePods, noun, r.Results)
 }
 
 func podSentence(f PodFailure) string {
-	return "pod " + f.Pod + " failed" + Visible(colon(f.Phrase()))
+	return "pod " + f.Pod + " failed" + colon(f.Phrase())
 }
 
 // Phrase is how the pod failed, on one line.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -72,11 +71,10 @@ func (f *resultsFlags) show(ctx context.Context, streams genericiooptions.IOStre
 
 // width returns the width of the terminal, 0 if w is none.
 func width(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok || !output.IsTerminal(w) {
+	if !output.IsTerminal(w) {
 		return 0
 	}
-	columns, _, err := term.GetSize(f.Fd())
+	columns, _, err := term.GetSize(output.File(w).Fd())
 	if err != nil {
 		return 0
 	}

@@ -7,34 +7,31 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/stint-dev/stint/internal/cli/command"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // NewOutput returns the output that the flags and the streams ask for.
 func NewOutput(streams genericiooptions.IOStreams, asJSON, quiet bool) output.Output {
-	// The messages include the last lines of containers' logs, which must not be escaped.
-	words := output.Raw(streams.ErrOut)
+	// The output of containers is passed on, also where a message ends in the last lines of a log.
+	logs, words := visible.Unchanged(streams.Out), visible.Unchanged(streams.ErrOut)
 	switch {
 	case asJSON:
 		return output.NewJSON(streams.Out, time.Now)
 	case quiet:
-		return output.NewQuiet(streams.Out, words, sameFile(streams.Out, words))
+		return output.NewQuiet(logs, words, sameFile(logs, words))
 	case output.IsTerminal(streams.Out):
-		return output.NewLive(streams.Out.(*os.File))
+		return output.NewLive(output.File(logs))
 	}
-	return output.NewPlain(streams.Out, words, sameFile(streams.Out, words))
+	return output.NewPlain(logs, words, sameFile(logs, words))
 }
 
 // sameFile reports whether two streams end in the same place, such as a CI log.
 func sameFile(a, b io.Writer) bool {
 	infos := make([]os.FileInfo, 0, 2)
 	for _, w := range []io.Writer{a, b} {
-		if out, ok := w.(*command.Output); ok {
-			w = out.To
-		}
-		f, ok := w.(*os.File)
-		if !ok {
+		f := output.File(w)
+		if f == nil {
 			return false
 		}
 		info, err := f.Stat()

@@ -18,6 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/internal/cli/targetflags"
 	"github.com/stint-dev/stint/internal/server"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // Exit is the panic value and the error that replace the exit of kubectl's commands, as an embedded server must be stopped first.
@@ -144,7 +145,7 @@ func endVerb(connection *Connection, out io.Writer, act func() error) (err error
 			err = Exit{Code: command.ExitInterrupted}
 		}
 	}
-	if w, ok := out.(*command.Output); ok && w.ReaderGone() {
+	if w, ok := visible.Unchanged(out).(*command.Output); ok && w.ReaderGone() {
 		err = nil
 	}
 	var verb Exit

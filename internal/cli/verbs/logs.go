@@ -19,6 +19,7 @@ import (
 
 	cliresults "github.com/stint-dev/stint/internal/cli/results"
 	"github.com/stint-dev/stint/internal/results"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // attemptFlags are the flags that choose an attempt.
@@ -38,6 +39,7 @@ type logsCommand struct {
 }
 
 func newLogs(connection *Connection, f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	streams.Out = visible.Unchanged(streams.Out)
 	c := &logsCommand{LogsOptions: logs.NewLogsOptions(streams), connection: connection, factory: f}
 	plain := logs.NewCmdLogs(f, streams)
 	cmd := &cobra.Command{

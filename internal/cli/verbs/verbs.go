@@ -3,6 +3,7 @@
 package verbs
 
 import (
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,7 @@ import (
 	"k8s.io/kubectl/pkg/util/completion"
 
 	_ "github.com/stint-dev/stint/internal/cli/english" // before kubectl's packages
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // Needs says which server a verb needs.
@@ -69,10 +71,14 @@ var All = []Verb{
 		return describe.NewCmdDescribe(parent, f, s)
 	}},
 	{Name: "logs", Short: "Print the logs of a pod or a Job's pods", Needs: NeedsData, own: newLogs},
-	{Name: "exec", Short: "Run a command in a container", Needs: NeedsServer, build: exec.NewCmdExec},
-	{Name: "attach", Short: "Connect with the streams of a container", Needs: NeedsServer, build: attach.NewCmdAttach},
+	{Name: "exec", Short: "Run a command in a container", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+		return exec.NewCmdExec(f, unchanged(s))
+	}},
+	{Name: "attach", Short: "Connect with the streams of a container", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+		return attach.NewCmdAttach(f, unchanged(s))
+	}},
 	{Name: "debug", Short: "Run a container of another image in a pod", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
-		return debug.NewCmdDebug(f, s)
+		return debug.NewCmdDebug(f, unchanged(s))
 	}},
 	{Name: "cp", Short: "Copy files from and to a container", Needs: NeedsServer, build: cp.NewCmdCp},
 	{Name: "port-forward", Short: "Connect ports of this machine with those of a pod", Needs: NeedsServer, build: portforward.NewCmdPortForward},
@@ -93,7 +99,7 @@ var All = []Verb{
 	{Name: "patch", Short: "Change fields of an object", Needs: NeedsServer, build: patch.NewCmdPatch},
 	{Name: "edit", Short: "Change an object in an editor", Needs: NeedsServer, build: edit.NewCmdEdit},
 	{Name: "replace", Short: "Replace an object by a file", Needs: NeedsServer, build: replace.NewCmdReplace},
-	{Name: "diff", Short: "Compare a file with the stored objects", Needs: NeedsServer, build: diff.NewCmdDiff},
+	{Name: "diff", Short: "Compare a file with the stored objects", Needs: NeedsServer, build: newDiff},
 	{Name: "label", Short: "Set labels", Needs: NeedsServer, build: label.NewCmdLabel},
 	{Name: "annotate", Short: "Set annotations", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return annotate.NewCmdAnnotate(parent, f, s)
@@ -111,6 +117,20 @@ var All = []Verb{
 	{Name: "api-versions", Short: "List the API versions that are served", Needs: NeedsNothing, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return apiresources.NewCmdAPIVersions(f, s)
 	}},
+}
+
+// unchanged returns streams that pass on what a container writes.
+func unchanged(s genericiooptions.IOStreams) genericiooptions.IOStreams {
+	s.Out, s.ErrOut = visible.Unchanged(s.Out), visible.Unchanged(s.ErrOut)
+	return s
+}
+
+// newDiff passes on what a program of the user's prints.
+func newDiff(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	if os.Getenv("KUBECTL_EXTERNAL_DIFF") != "" {
+		s = unchanged(s)
+	}
+	return diff.NewCmdDiff(f, s)
 }
 
 func newGet(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {

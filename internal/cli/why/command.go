@@ -19,6 +19,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/schedules"
 	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/internal/cli/targetflags"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // explicable are the kinds that stint why explains.
@@ -82,7 +83,7 @@ func (f *whyFlags) explain(ctx context.Context, streams genericiooptions.IOStrea
 		return command.BadInputf("-o json is for Jobs, and %s is none: leave it out, or see %s", name,
 			t.Caller.Command(t.Namespace, "get", name, "-o", "json"))
 	case !isJob:
-		return textFor(streams, t).Schedule(streams.Out, object, time.Now())
+		return textFor(streams, t).Schedule(visible.Unchanged(streams.Out), object, time.Now())
 	}
 	return f.explainJob(ctx, streams, t, job)
 }
@@ -102,7 +103,7 @@ func (f *whyFlags) explainJob(ctx context.Context, streams genericiooptions.IOSt
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(x)
 	}
-	return textFor(streams, t).Job(streams.Out, x, asker.Tails(ctx, x))
+	return textFor(streams, t).Job(visible.Unchanged(streams.Out), x, asker.Tails(ctx, x))
 }
 
 func textFor(streams genericiooptions.IOStreams, t *target.Target) Text {

@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/podneeds"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // Text formats explanations.
@@ -60,22 +61,25 @@ type screenText struct {
 	text strings.Builder
 }
 
-func (p *screenText) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
+func (p *screenText) line(format string, args ...any) {
+	p.text.WriteString(visible.Text(fmt.Sprintf(format, args...)) + "\n")
+}
 
 func (p *screenText) headline(name, state string, since *metav1.Time, colour string) {
+	state = visible.Text(state)
 	if p.Colour {
 		state = colour + state + "\x1b[0m"
 	}
-	text := name + ": " + state
+	p.text.WriteString(visible.Text(name) + ": " + state)
 	if since != nil {
-		text += " since " + p.clock(since.Time) + " (" + p.ago(since.Time) + ")"
+		p.text.WriteString(" since " + p.clock(since.Time) + " (" + p.ago(since.Time) + ")")
 	}
-	p.line("%s", text)
+	p.line("")
 }
 
 // row writes a line with a label, which is empty if the line continues the row before.
 func (p *screenText) row(label, text string) {
-	p.line("%-11s %s", label, output.Visible(oneLine(text)))
+	p.line("%-11s %s", label, oneLine(text))
 }
 
 func first(i int, label string) string {
@@ -202,7 +206,7 @@ func (p *screenText) failures(list []stintv1.PodResult, tails [][]string) {
 			continue
 		}
 		for _, l := range tails[i] {
-			p.line("%-11s   | %s", "", output.OnScreen(l))
+			fmt.Fprintf(&p.text, "%-11s   | %s\n", "", output.OnScreen(l))
 		}
 	}
 }

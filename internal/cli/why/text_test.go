@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/visible"
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
@@ -155,5 +156,18 @@ func TestSchedules(t *testing.T) {
 			}
 			golden(t, filepath.Join("schedules", strings.ReplaceAll(sentence, " ", "-")+".golden"), text.String())
 		})
+	}
+}
+
+func TestNothingOfAnExplanationActsOnTheTerminal(t *testing.T) {
+	const acting = "\x1b[2J\a\u009b2J"
+	x := read(t, filepath.Join(explained, "it-failed-at-its-deadline.golden"))
+	x.Name, x.Summary, x.Manager, x.State = acting, acting, acting, acting
+	var text strings.Builder
+	if err := (Text{Zone: time.UTC, Colour: true}).Job(&text, x, nil); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), acting) || strings.Count(text.String(), visible.Text(acting)) != 4 {
+		t.Errorf("%q", text.String())
 	}
 }
