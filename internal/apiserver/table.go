@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // tables converts objects to the tables that `kubectl get` prints.
@@ -29,8 +30,19 @@ func (t tables) ConvertToTable(_ context.Context, obj, options runtime.Object) (
 		result.ColumnDefinitions = t.resource.Columns
 	}
 	rows, err := table.MetaToTableRow(obj, func(obj runtime.Object, _ metav1.Object, _, _ string) ([]any, error) {
-		return t.resource.Row(obj, now), nil
+		return shown(t.resource.Row(obj, now)), nil
 	})
 	result.Rows = rows
 	return result, err
+}
+
+// shown escapes control characters of cells, most of which kubectl would pass on to its terminal. Clients that want the exact text
+// of an object do not ask for a table.
+func shown(cells []any) []any {
+	for i, cell := range cells {
+		if text, ok := cell.(string); ok {
+			cells[i] = visible.Text(text)
+		}
+	}
+	return cells
 }
