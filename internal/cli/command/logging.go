@@ -26,7 +26,7 @@ func LogLibraries(verbosity int) {
 	}
 	setLog(map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL"})
 	klog.SetOutput(io.Discard)
-	klog.SetOutputBySeverity("WARNING", logFilter{visible.NewWriter(os.Stderr)}) // and what is worse
+	klog.SetOutputBySeverity("WARNING", logFilter{stderr()}) // and what is worse
 }
 
 // filteredMessages are what the API server's library logs about requests whose client gets the same error or has disconnected,
@@ -58,8 +58,11 @@ func (w logFilter) Write(line []byte) (int, error) {
 func LogService(verbosity int) {
 	setLog(map[string]string{"v": strconv.Itoa(verbosity), "logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL",
 		"one_output": "true"})
-	klog.SetOutput(visible.NewWriter(os.Stderr))
+	klog.SetOutput(stderr())
 }
+
+// stderr is where libraries log, escaped like what commands print.
+func stderr() io.Writer { return visible.NewWriter(os.Stderr) } //nolint:forbidigo // Libraries know no streams of commands.
 
 func setLog(settings map[string]string) {
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
