@@ -46,7 +46,7 @@ var onTheNode = []fault{
 	},
 	{
 		wrong: "A process that forks and ends at once outlives the container that shared the process ids of another.",
-		file:  "internal/node/process/sandbox/podpids.go",
+		file:  "internal/node/process/sandbox/traces.go",
 		old:   "missed = missed || dead[pid]",
 		new:   "missed = missed && !dead[pid]",
 		tests: "./internal/node/process -run ^TestAProcessThatIsAlwaysAnotherOneEndsBesideTheTarget$",
@@ -109,14 +109,14 @@ var onTheNode = []fault{
 	},
 	{
 		wrong: "Process 1 of a pod whose containers share process ids has the root directory of the machine.",
-		file:  "internal/node/process/sandbox/podpids.go",
-		old:   "	c.enterEmptyRoot(p.stage)\n",
+		file:  "internal/node/process/sandbox/pause.go",
+		old:   "	c.enterEmptyRoot(p.sandbox.views.stage())\n",
 		new:   "",
 		tests: "./internal/node/process -run ^TestProcess1OfASharedPodHasNothing$",
 	},
 	{
 		wrong: "Process 1 of a pod whose containers share process ids may make every system call.",
-		file:  "internal/node/process/sandbox/podpids.go",
+		file:  "internal/node/process/sandbox/pause.go",
 		old:   "	c.filter()\n",
 		new:   "",
 		tests: "./internal/node/process -run ^TestProcess1OfASharedPodHasNothing$",
@@ -130,7 +130,7 @@ var onTheNode = []fault{
 	},
 	{
 		wrong: "A process without its environment outlives its container beside another one.",
-		file:  "internal/node/process/sandbox/podpids.go",
+		file:  "internal/node/process/sandbox/traces.go",
 		old:   "return t.mounts != 0 &&",
 		new:   "return t.mounts == 1 &&",
 		tests: "./internal/node/process -run ^TestNoProcessOfASharedPodOutlivesItsContainer$",

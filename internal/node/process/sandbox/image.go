@@ -113,7 +113,7 @@ func (l *launch) forkInRoot(t *thread) error {
 		return err
 	}
 	if l.sharesPIDs() {
-		l.mounts = l.sandbox.podPIDs.mountNamespace("thread-self")
+		l.mounts = l.sandbox.podPIDs.mountNamespace()
 	}
 	env := l.imageEnvironment()
 	l.env = env

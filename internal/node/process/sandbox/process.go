@@ -190,7 +190,9 @@ func (p *Process) EndTree() bool {
 	p.commands.end()
 	if p.sharesPod {
 		p.sharesPod = false
-		p.sandbox.podPIDs.leave(p.id.PodUID)
+		if !p.sandbox.podPIDs.leave(p.id.PodUID) {
+			return false
+		}
 	}
 	pause := killWait{limit: killTimeout}
 	for killed := false; p.slot.leaf.populated(); killed = true {
