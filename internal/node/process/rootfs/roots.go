@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -181,7 +182,7 @@ func (r *Roots) assemble(root *Root, files map[string]string) error {
 	}
 	defer unix.Close(sys)
 	at.Cgroup, err = unix.Open(filepath.Join(templateSys, "fs/cgroup"), openMountPoint, 0)
-	if err != nil && err != unix.ENOENT {
+	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("open /sys/fs/cgroup: %w", err)
 	}
 	if err := unix.MoveMount(unix.AT_FDCWD, templateSys, sys, "", unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {

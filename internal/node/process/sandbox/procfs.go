@@ -81,12 +81,10 @@ func identitiesBelow(pid int) (children []identity) {
 
 func (i identity) isThere() bool { return statOf(i.pid).start == i.start }
 
-// killAll reports whether at least one process could be killed.
-func killAll(all []identity) (killed bool) {
+func killAll(all []identity) {
 	for _, i := range all {
-		killed = killIf(i.pid, i.isThere) || killed
+		killIf(i.pid, i.isThere)
 	}
-	return killed
 }
 
 // killIf kills the process that has the pid if is reports that it is the right one, and reports whether it did.
