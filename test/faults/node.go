@@ -61,7 +61,7 @@ var onTheNode = []fault{
 	{
 		wrong: "A root file system of which processes are left serves the next container.",
 		file:  "internal/node/process/sandbox/process.go",
-		old:   "clean && p.leavesRoot)",
+		old:   "clean && p.reusesRoot)",
 		new:   "clean)",
 		tests: "./internal/node/process -run ^TestWhatIsHeldOfARootShowsNothingOfALaterContainer$",
 	},

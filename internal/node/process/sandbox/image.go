@@ -255,9 +255,7 @@ func (l *launch) startChild(path, dir string, env []string) error {
 
 // join waits until the container's first process runs its program.
 func (l *launch) join() (*Process, error) {
-	if l.root != nil {
-		l.root.Leave()
-	}
+	l.root.Leave()
 	err := l.child.Wait()
 	if err == nil {
 		return newProcess(l, l.child.PID, l.child.PIDFD, l.started)
@@ -287,9 +285,9 @@ func failureOf(err error) unix.Errno {
 	return 0
 }
 
-// leavesRoot reports whether no process and no mount of the container can be left when its main process has ended, because the kernel ends
-// its pid namespace then.
-func (l *launch) leavesRoot() bool {
+// reusesRoot reports whether the root file system may serve another container: no process and no mount of this one can be left when its main
+// process has ended, because the kernel ends its pid namespace then.
+func (l *launch) reusesRoot() bool {
 	root := l.container.Root
 	return root != nil && !l.sharesPIDs() && !root.Privileged && root.Capabilities&(1<<unix.CAP_SYS_ADMIN) == 0
 }

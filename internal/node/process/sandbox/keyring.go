@@ -16,7 +16,8 @@ func JoinNewSession() {
 }
 
 // joinNewSession gives the process a session keyring of its own. A user may have 200 keys, and the kernel frees them late: beyond that the
-// process may not use keys. Without the right to load a filter it has the empty keyring of the thread.
+// process may not use keys. Without the right to load a filter it has the keyring of the thread,
+// which it shares with other containers of that kind.
 func (c *child) joinNewSession() {
 	c.Do("make a session keyring", unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0)
 	if filter, err := withoutKeys(); err == nil {

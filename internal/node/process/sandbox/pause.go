@@ -65,12 +65,20 @@ func (p *podPIDs) firstProgram(network *os.File, filter []runtime.Instruction) *
 	// No descriptor is left when the program is executed.
 	c.Do("open the program", unix.SYS_DUP3, c.FD(int(p.pause.Fd())), 0, unix.O_CLOEXEC)
 	c.CloseFrom(1)
+	c.limit(unix.RLIMIT_CPU, 1)
+	c.limit(unix.RLIMIT_STACK, 64<<10)
 	c.becomeUser()
 	header := binary.NativeEndian.AppendUint32(nil, unix.LINUX_CAPABILITY_VERSION_3)
 	c.Do("drop all capabilities", unix.SYS_CAPSET, c.Bytes(append(header, 0, 0, 0, 0)), c.Bytes(make([]byte, 2*12)))
 	c.filter()
 	c.Do(stepRunProgram, unix.SYS_EXECVEAT, 0, c.String(""), c.Strings([]string{"pause"}), c.Strings(nil), unix.AT_EMPTY_PATH)
 	return c.Program
+}
+
+// limit sets a limit that the process cannot raise.
+func (c *child) limit(resource uintptr, most uint64) {
+	pair := binary.NativeEndian.AppendUint64(nil, most)
+	c.Do("set a limit", unix.SYS_PRLIMIT64, 0, resource, c.Bytes(binary.NativeEndian.AppendUint64(pair, most)), 0)
 }
 
 // enterEmptyRoot leaves the process with a mount namespace of one empty directory.

@@ -100,7 +100,7 @@ func (p *podPIDs) drop(pod types.UID) *stage.Child {
 }
 
 // start makes a pid namespace. Its first process ignores SIGCHLD, so that the kernel reaps orphans, and cannot be killed from inside.
-// Containers that may trace it gain nothing by that, as it gives up all it has.
+// Containers that may trace it can have it compute for a second, after which the kernel ends it, and nothing else.
 func (p *podPIDs) start(network *os.File) (*stage.Child, error) {
 	if p.whyNoPause != nil {
 		return nil, p.whyNoPause

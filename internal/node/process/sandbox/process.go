@@ -48,8 +48,8 @@ type Process struct {
 	targetPID int
 	// sharesPod is whether it has its process ids from podPIDs, and has not left them.
 	sharesPod bool
-	// leavesRoot is whether its root file system may serve another container after it.
-	leavesRoot bool
+	// reusesRoot is whether its root file system may serve another container after it.
+	reusesRoot bool
 	// mounts is the inode of its mount namespace, if that is needed to find its processes.
 	mounts uint64
 }
@@ -84,9 +84,8 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		join:       l.joining(),
 		input:      input{file: l.stdin, terminal: l.container.TTY, once: l.container.StdinOnce},
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
-		sharesPod:  l.sharesPod, mounts: l.mounts, leavesRoot: l.leavesRoot(),
+		sharesPod:  l.sharesPod, mounts: l.mounts, reusesRoot: l.reusesRoot(),
 	}
-	l.sharesPod = false
 	if l.target != nil {
 		p.targetPID = l.target.PID
 	}
@@ -95,6 +94,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		p.pidfd.Close()
 		return nil, l.undoFork(pid, err)
 	}
+	l.sharesPod = false
 	return p, nil
 }
 
@@ -176,7 +176,10 @@ func (p *Process) killLeftovers() bool {
 	if p.targetPID != 0 {
 		left = of.killBelow(p.targetPID) || left
 	}
-	return p.sandbox.podPIDs.killTree(p.id.PodUID, of) || left
+	if p.join.container.Root != nil && p.join.container.Root.SharePIDs {
+		left = p.sandbox.podPIDs.killTree(p.id.PodUID, of) || left
+	}
+	return left
 }
 
 // isThere reports whether the main process was not reaped, so that its pid is its own.
@@ -228,7 +231,7 @@ func (p *Process) Release(clean bool) Exit {
 	}
 	// After a kill the counters of the cgroup are not those of a fresh one.
 	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
-	p.sandbox.giveBackRoot(p.root, clean && p.leavesRoot)
+	p.sandbox.giveBackRoot(p.root, clean && p.reusesRoot)
 	p.sandbox.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
 	return exit
 }

@@ -87,15 +87,17 @@ func killAll(all []identity) {
 	}
 }
 
-// killIf kills the process that has the pid if is reports that it is the right one, and reports whether it did.
-func killIf(pid int, is func() bool) bool {
+// killIf kills the process that has the pid if is reports that it is the right one.
+func killIf(pid int, is func() bool) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return false
+		return
 	}
 	defer unix.Close(fd)
 	// Only now that the descriptor holds the process: before, the pid may have been that of another one.
-	return is() && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+	if is() {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	}
 }
 
 // stat is a part of /proc/<pid>/stat.
@@ -198,7 +200,8 @@ func sweepMarked(marks map[string]bool) {
 		for _, e := range entries {
 			pid, err := strconv.Atoi(e.Name())
 			if err == nil && environOf(pid).has(marks) {
-				found = killIf(pid, func() bool { return environOf(pid).has(marks) }) || found
+				found = true
+				killIf(pid, func() bool { return environOf(pid).has(marks) })
 			}
 		}
 	}

@@ -51,7 +51,9 @@ func (t traces) killOrphans(first int, dead map[int]bool) (missed bool) {
 // loaded has no environment yet.
 func (t traces) killTree(pid int) (any bool) {
 	e, s := environAndStat(pid)
-	any = t.isOn(pid, e) && killIf(pid, func() bool { return t.isOn(pid, environOf(pid)) })
+	if any = t.isOn(pid, e); any {
+		killIf(pid, func() bool { return t.isOn(pid, environOf(pid)) })
+	}
 	if !s.dead {
 		any = any || e.isMissing(s)
 	}

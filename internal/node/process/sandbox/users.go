@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	goruntime "runtime"
 	"sync"
@@ -56,13 +57,12 @@ func (u *users) isSelf(user *runtime.User) bool {
 // hasSingleID reports whether the user namespace has no user but root.
 func (u *users) hasSingleID() bool { return u.ids == 1 }
 
-// last is the id of a user and of a group that have no files by convention. With a single id there is none but root's.
+// last is the id of a user and of a group that no program has: it may not send signals, either. With a single id there is none but root's.
 func (u *users) last() uint32 {
-	const overflow = 65534
 	if u.outside == nil {
-		return overflow
+		return math.MaxUint32 - 2 // The last two mean that there is none, on this machine or on another.
 	}
-	return min(overflow, u.ids-1)
+	return u.ids - 1
 }
 
 // refuse returns an error if a container from an image cannot run as that user.

@@ -36,7 +36,7 @@ TEXT ·runAddress(SB), NOSPLIT, $0-8
 
 // run makes the calls of the list in R12, and exits. It must not depend on where it is, because it also is the code of a
 // static program. Such a program starts with zero in all registers; its list is at listAddress. The kernel keeps all
-// registers but AX, CX and R11.
+// registers but AX, CX and R11. The kinds of calls are 1 for may, 2 for fork and 3 for either.
 TEXT run<>(SB), NOSPLIT|NOFRAME, $0-0
 	TESTQ R12, R12
 	JNE  begin

@@ -35,7 +35,7 @@ TEXT ·runAddress(SB), NOSPLIT, $0-8
 
 // run makes the calls of the list in R20, and exits. It must not depend on where it is, because it also is the code of a
 // static program. Such a program starts with zero in all registers; its list is at listAddress. The kernel keeps all
-// registers but R0.
+// registers but R0. The kinds of calls are 1 for may, 2 for fork and 3 for either.
 TEXT run<>(SB), NOSPLIT|NOFRAME, $0-0
 	CBNZ R20, begin
 	MOVD $0x10000000, R20
