@@ -9,7 +9,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"log"
 	"strings"
 	"syscall"
 
@@ -35,7 +34,7 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 	shown, problems := visible.NewWriter(streams.Out), visible.NewWriter(streams.ErrOut)
 	defer problems.Close()
 	streams.Out, streams.ErrOut = shown, problems
-	log.SetOutput(problems)
+	command.LogStandard(problems)
 	err := execute(args, streams)
 	_ = shown.Close() // out has the error
 	if err == nil || errors.Is(err, syscall.EPIPE) && out.ReaderGone() {

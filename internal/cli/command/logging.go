@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"io"
+	"log"
 	"os"
 	"strconv"
 
@@ -12,6 +13,9 @@ import (
 
 	"github.com/stint-dev/stint/internal/visible"
 )
+
+// LogStandard shows on a stream what libraries log with package log.
+func LogStandard(to io.Writer) { log.SetOutput(logFilter{to}) }
 
 // QuietLibraries discards what libraries log: commands return their errors.
 func QuietLibraries() {
@@ -30,7 +34,8 @@ func LogLibraries(verbosity int) {
 }
 
 // filteredMessages are what the API server's library logs about requests whose client gets the same error or has disconnected,
-// about a server that stops while its own controllers still watch, and about gRPC probes that fail, of which events tell.
+// about a server that stops while its own controllers still watch, and about gRPC probes that fail, of which events tell. The last one is of net/http
+// and quotes what a server has sent on a connection without a request: a registry can make that the login.
 var filteredMessages = [][]byte{
 	[]byte("apiserver received an error that is not an metav1.Status"),
 	[]byte("apiserver was unable to write"),
@@ -40,9 +45,10 @@ var filteredMessages = [][]byte{
 	[]byte("Couldn't parse request"),
 	[]byte("Terminating all watchers from cacher"),
 	[]byte("grpc: addrConn.createTransport failed to connect"),
+	[]byte("Unsolicited response received on idle HTTP channel"),
 }
 
-// logFilter drops filteredMessages, which need no action, from the log of a server.
+// logFilter drops filteredMessages, which need no action, from a log.
 type logFilter struct{ io.Writer }
 
 func (w logFilter) Write(line []byte) (int, error) {
