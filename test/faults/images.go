@@ -10,6 +10,13 @@ var ofLogins = []fault{
 		tests: "./internal/image/registry -run ^TestNoErrorRepeatsTheLogin$",
 	},
 	{
+		wrong: "The error of a layer is shown although a name in it repeats the login.",
+		file:  "internal/image/pull/pull.go",
+		old:   "image.WithoutSecrets(err)",
+		new:   "err",
+		tests: "./internal/image/pull -run ^TestNoErrorOfALayerRepeatsTheLogin$",
+	},
+	{
 		wrong: "What a registry says with a denial is shown.",
 		file:  "internal/image/registry/endpoint.go",
 		old:   "	if isDenial(resp.StatusCode) {\n",

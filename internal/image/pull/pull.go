@@ -25,7 +25,7 @@ func Image(ctx context.Context, c *registry.Client, s *store.Store, ref registry
 	}
 	added, err := s.Add(ctx, ref.String(), source(c, image), report)
 	if err != nil {
-		return store.Image{}, fmt.Errorf("pull %s: %w", ref, err)
+		return store.Image{}, fmt.Errorf("pull %s: %w", ref, image.WithoutSecrets(err))
 	}
 	return added, nil
 }

@@ -2,7 +2,10 @@ package pull_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -15,9 +18,11 @@ import (
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
 	"github.com/stint-dev/stint/internal/image/pull"
 	"github.com/stint-dev/stint/internal/image/registry"
+	"github.com/stint-dev/stint/internal/image/registry/credentials"
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/test/images"
 )
@@ -168,6 +173,64 @@ func TestAFailureNamesTheImage(t *testing.T) {
 	if !errors.Is(err, registry.ErrNotFound) || !strings.Contains(err.Error(), "pull "+name) {
 		t.Errorf("error: %v", err)
 	}
+}
+
+// What is wrong in an image is said in the words of its registry, which has got the login.
+func TestNoErrorOfALayerRepeatsTheLogin(t *testing.T) {
+	const password = "open-sesame"
+	file := images.File{Content: "x", Mode: 0o644}
+	for what, image := range map[string]v1.Image{
+		"a name":           images.Image(t, v1.Config{}, images.Layer(t, map[string]images.File{"../../" + password: file})),
+		"base64":           images.Image(t, v1.Config{}, images.Layer(t, map[string]images.File{"../" + base64.StdEncoding.EncodeToString([]byte(password)): file})),
+		"another system":   ofSystem(t, images.Image(t, v1.Config{}, noise(t)), password),
+		"a digest, in hex": promising(t, images.Image(t, v1.Config{}, noise(t)), v1.Hash{Algorithm: "sha256", Hex: hexOf(password)}),
+	} {
+		t.Run(what, func(t *testing.T) {
+			s, _ := open(t)
+			host := images.ServeBehind(t, map[string]v1.Image{"a:1": image}, images.Login("me", password))
+			ring := &credentials.Keyring{}
+			ring.Add(host, credentials.Password("a test", "me", password))
+			_, err := pull.Image(t.Context(), client().With(ring), s, parse(t, host+"/a:1"), nil)
+			if err == nil || !strings.Contains(err.Error(), "is left out, as it repeats the login") {
+				t.Errorf("error: %v", err)
+			}
+			all := fmt.Sprintf("%v %+v %#v", err, err, err)
+			for _, form := range []string{password, "sesame", hexOf(password)[:22], base64.StdEncoding.EncodeToString([]byte(password))} {
+				if strings.Contains(all, form) {
+					t.Errorf("%q is in %s", form, all)
+				}
+			}
+		})
+	}
+}
+
+// hexOf returns a text in hexadecimal digits, as long as a digest.
+func hexOf(text string) string {
+	return (hex.EncodeToString([]byte(text)) + strings.Repeat("0", 64))[:64]
+}
+
+// ofSystem returns an image for another operating system; its architecture is left out.
+func ofSystem(t *testing.T, image v1.Image, system string) v1.Image {
+	return changed(t, image, func(f *v1.ConfigFile) { f.OS, f.Architecture = system, "" })
+}
+
+// promising returns an image whose configuration says that its layer has another digest.
+func promising(t *testing.T, image v1.Image, digest v1.Hash) v1.Image {
+	return changed(t, image, func(f *v1.ConfigFile) { f.RootFS.DiffIDs = []v1.Hash{digest} })
+}
+
+func changed(t *testing.T, image v1.Image, change func(*v1.ConfigFile)) v1.Image {
+	t.Helper()
+	file, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = file.DeepCopy()
+	change(file)
+	if image, err = mutate.ConfigFile(image, file); err != nil {
+		t.Fatal(err)
+	}
+	return image
 }
 
 // repacking is a response whose blob has the right content, but other compressed bytes.

@@ -1,11 +1,14 @@
 package registry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/image/registry/credentials"
 )
@@ -47,7 +50,7 @@ type Error struct {
 	said string
 	// others are the hosts that were tried before, with their errors.
 	others []*Error
-	// cause is an error for errors.Is that cannot hold a secret: that of a context. It may be nil.
+	// cause is an error for errors.Is that cannot hold a secret: that of a context, or of a full disk. It may be nil.
 	cause error
 }
 
@@ -107,6 +110,25 @@ func withoutSecrets(err error, secrets *credentials.Secrets) error {
 		}
 	}
 	return err
+}
+
+// WithoutSecrets returns err, the error of adding the image to a store, without text that repeats a login: names in layers are words
+// of the registry.
+func (i *Image) WithoutSecrets(err error) error {
+	if !i.from.secrets.Repeated(err.Error()) {
+		return err
+	}
+	var own *Error
+	if errors.As(err, &own) {
+		return own // It is cleared already.
+	}
+	hidden := &Error{Kind: ErrUnsupported, Detail: "what is wrong with its content is left out, as it repeats the login"}
+	for _, cause := range []error{unix.ENOSPC, unix.EDQUOT, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, cause) {
+			hidden.Kind, hidden.Detail, hidden.cause = errLocal, cause.Error(), cause
+		}
+	}
+	return hidden
 }
 
 func unsupported(format string, args ...any) error {
