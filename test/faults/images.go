@@ -45,6 +45,13 @@ var ofLogins = []fault{
 		tests: "./internal/image/registry/credentials",
 	},
 	{
+		wrong: "The password in a header of a hosts.toml is no secret.",
+		file:  "internal/image/registry/credentials/secrets.go",
+		old:   "strings.EqualFold(scheme, \"Basic\")",
+		new:   "strings.EqualFold(scheme, \"\")",
+		tests: "./internal/image/registry/credentials",
+	},
+	{
 		wrong: "A secret is not found where quotes split it.",
 		file:  "internal/image/registry/credentials/secrets.go",
 		old:   "	letters := squeezed(text)\n",

@@ -44,22 +44,40 @@ func (s *Secrets) AddPublic(text string) {
 
 // AddCredential adds the user, the password and the tokens of a credential.
 func (s *Secrets) AddCredential(c Credential) {
-	s.add(c.config.Password, c.config.IdentityToken)
-	if user := c.config.Username; user != "" {
-		s.addWord(user)
-		s.add(user + ":" + c.config.Password)
+	user, password := c.config.Username, c.config.Password
+	s.addWord(user)
+	s.add(password, c.config.IdentityToken)
+	if user != "" && password != "" {
+		s.add(user + ":" + password)
 	}
 }
 
-// AddHeader adds the values of headers that are sent to one host only.
+// AddHeader adds the values of headers that are sent to one host only, and their parts, such as the value of a cookie.
 func (s *Secrets) AddHeader(header http.Header) {
-	for _, values := range header {
+	for name, values := range header {
 		for _, value := range values {
 			s.add(value)
-			if fields := strings.Fields(value); len(fields) == 2 {
-				s.add(fields[1])
+			if scheme, login, ok := strings.Cut(value, " "); ok && strings.HasSuffix(http.CanonicalHeaderKey(name), "Authorization") {
+				s.addLogin(scheme, login)
+				value = login
+			}
+			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(` ;,="`, r) }) {
+				if len(part) >= shortest {
+					s.add(part)
+				}
 			}
 		}
+	}
+}
+
+// addLogin adds what follows the scheme in a header Authorization.
+func (s *Secrets) addLogin(scheme, login string) {
+	login = strings.TrimSpace(login)
+	s.add(login)
+	pair, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(login, "="))
+	if err == nil && strings.EqualFold(scheme, "Basic") {
+		user, password, _ := strings.Cut(string(pair), ":")
+		s.AddCredential(Password("", user, password))
 	}
 }
 

@@ -20,7 +20,11 @@ func theirs() *credentials.Secrets {
 	s.AddCredential(credentials.Password("a test", "alice", `s3/cr+t "päss" <&> \word`))
 	s.AddCredential(credentials.Password("a test", "team", "pw-1"))
 	s.AddCredential(credentials.IdentityToken("a test", "identity-token"))
-	s.AddHeader(http.Header{"X-Key": {"key of a header"}})
+	s.AddHeader(http.Header{
+		"X-Key":         {"key of a header"},
+		"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("bob:swordfish"))},
+		"Cookie":        {`a=1; sid="cookie-value"; b=other:value`},
+	})
 	form := url.Values{"refresh_token": {"refreshed-token"}}.Encode()
 	req, _ := http.NewRequest(http.MethodPost, "https://tokens.example.com", strings.NewReader(form))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -48,6 +52,11 @@ func TestSecretsAreFoundInEveryForm(t *testing.T) {
 		"a token of a header":        "eyJhbGciOi.bearer-token",
 		"a token of a form":          "refreshed-token",
 		"a header":                   "key of a header",
+		"a password of a header":     "swordfish",
+		"a user of a header":         "user bob",
+		"the login of a header":      base64.StdEncoding.EncodeToString([]byte("bob:swordfish")),
+		"a cookie":                   "sid: cookie-value",
+		"the last cookie":            "other:value",
 		"another case":               strings.ToUpper("identity-token"),
 		"split by quotes":            `identity-"+"token`,
 		"split by lines":             "identity-\n\ttoken",
@@ -87,12 +96,22 @@ func TestSecretsAreFoundInEveryForm(t *testing.T) {
 func TestWhatIsNoSecretIsNotFound(t *testing.T) {
 	for _, text := range []string{
 		"", "manifest unknown: team/perl of registry.example.com", "malice and pw-12 are other words",
-		"no space left on device", "dial tcp 10.0.0.1:443: connect: connection refused",
+		"no space left on device", "no basic login; a=1, a bearer token is needed", "dial tcp 10.0.0.1:443: connect: connection refused",
 		"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		"You have reached your pull rate limit. You may increase the limit by authenticating and upgrading",
 	} {
 		if theirs().Repeated(text) {
 			t.Errorf("a secret is found in %q", text)
+		}
+	}
+}
+
+func TestALoginWithoutAPasswordHasNoSecretButItsUser(t *testing.T) {
+	s := &credentials.Secrets{}
+	s.AddCredential(credentials.Password("a test", "anonymous", ""))
+	for text, want := range map[string]bool{"no user anonymous: try again": true, "Anonymously: no": false, "a non-y, mous: b": false} {
+		if got := s.Repeated(text); got != want {
+			t.Errorf("a secret is found in %q: %t", text, got)
 		}
 	}
 }
