@@ -89,8 +89,8 @@ var ofLogins = []fault{
 	{
 		wrong: "A token server sends the login on to another host.",
 		file:  "internal/image/registry/login.go",
-		old:   "	if req.Body != nil && req.URL.Host != first.URL.Host {\n",
-		new:   "	if false {\n",
-		tests: "./internal/image/registry -run ^TestNoTokenServerSendsTheLoginOn$",
+		old:   "	case req.Body != nil && req.URL.Host != first.URL.Host:\n",
+		new:   "	case false:\n",
+		tests: "./internal/image/registry -run ^TestNoRegistrySendsATokenOn$",
 	},
 }

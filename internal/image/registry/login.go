@@ -52,12 +52,14 @@ func (g *authChallenge) RoundTrip(req *http.Request) (*http.Response, error) {
 func (g *authChallenge) send(req *http.Request) (*http.Response, error) {
 	first := firstOf(req)
 	switch {
+	case req.Body != nil && req.URL.Host != first.URL.Host:
+		return nil, &Error{Kind: ErrBadAnswer, Detail: "the token server redirects the login to another host"}
 	case g.isOwn(req) && req.URL.Path == "/v2/":
 		return g.ping(req)
 	case g.isOwn(req), g.isOwn(first) && g.isOrdinary(first.URL.Path):
 		return g.transport.RoundTrip(req)
 	}
-	return g.askTokenServer(req, first)
+	return g.askTokenServer(req)
 }
 
 // firstOf returns the request that has led to req by redirects.
@@ -92,12 +94,9 @@ func (g *authChallenge) ping(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (g *authChallenge) askTokenServer(req, first *http.Request) (*http.Response, error) {
+func (g *authChallenge) askTokenServer(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "https" && !g.transport.Plain() {
 		return nil, plainTokenServer()
-	}
-	if req.Body != nil && req.URL.Host != first.URL.Host {
-		return nil, &Error{Kind: ErrBadAnswer, Detail: "the token server redirects the login to another host"}
 	}
 	return g.tokens.RoundTrip(req)
 }

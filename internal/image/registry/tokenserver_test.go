@@ -113,6 +113,34 @@ func TestNoTokenServerSendsTheLoginOn(t *testing.T) {
 	}
 }
 
+// The path of the registry's own token server may be one of the image.
+func TestNoRegistrySendsATokenOn(t *testing.T) {
+	for _, path := range []string{"/token", "/v2/library/perl/token", "/v2/"} {
+		t.Run(path, func(t *testing.T) {
+			h := newFakeRegistry(t)
+			h.perl()
+			other := newTokenServer(t, "127.0.0.1", nil)
+			h.on(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodPost {
+					http.Redirect(w, r, other.at("localhost")+"/token", http.StatusTemporaryRedirect)
+					return true
+				}
+				if r.Header.Get("Authorization") == "Bearer a-token" {
+					return false
+				}
+				w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="%s%s",service="test"`, h.server.URL, path))
+				w.WriteHeader(http.StatusUnauthorized)
+				return true
+			})
+			h.config.Keychain = &keychain{list: []credentials.Credential{credentials.IdentityToken("a test", secret)}}
+			_, err := h.resolve("perl:5.34.0")
+			if other.logins.Load() > 0 || !errors.Is(err, ours.ErrBadAnswer) || !strings.Contains(err.Error(), "redirects the login to another host") {
+				t.Errorf("the other host got the token %d times: %v", other.logins.Load(), err)
+			}
+		})
+	}
+}
+
 func TestNoLoginLeavesASecureRegistryInTheClear(t *testing.T) {
 	for what, redirects := range map[string]bool{"named by the registry": false, "named after a redirect to plain HTTP": true} {
 		t.Run(what, func(t *testing.T) {
