@@ -140,6 +140,7 @@ func unsupportedType(what, is string) error {
 	return &Error{Kind: ErrUnsupported, Detail: what, said: strconv.Quote(is)}
 }
 
+// mismatch quotes a digest or a size that a registry has stated.
 func mismatch(format string, args ...any) error {
-	return &Error{Kind: ErrMismatch, Detail: fmt.Sprintf(format, args...)}
+	return &Error{Kind: ErrMismatch, said: fmt.Sprintf(format, args...)}
 }

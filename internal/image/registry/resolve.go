@@ -163,7 +163,7 @@ func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, t
 		return nil, "", failed(ctx, err)
 	}
 	if int64(len(data)) > r.limit {
-		return nil, "", &Error{Kind: ErrTooLarge, Detail: r.what + " is larger than allowed, or than its manifest says"}
+		return nil, "", &Error{Kind: ErrTooLarge, Detail: "larger than allowed, or than its manifest says", said: r.what}
 	}
 	promised := r.digest
 	if promised == (v1.Hash{}) {
@@ -171,7 +171,7 @@ func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, t
 	}
 	got, _, _ := v1.SHA256(bytes.NewReader(data))
 	if known(promised) && got != promised {
-		return nil, "", mismatch("%s has the digest %s, not %s", r.what, got, promised)
+		return nil, "", mismatch("the answer has the digest %s, not %s", got, promised)
 	}
 	contentType, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	return data, types.MediaType(strings.TrimSpace(contentType)), nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -124,6 +125,43 @@ func TestNoErrorRepeatsTheLogin(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// A digest that a registry states is its words, too.
+func TestNoErrorRepeatsTheLoginAsADigest(t *testing.T) {
+	digest := "sha256:" + (hex.EncodeToString([]byte(secret)) + strings.Repeat("0", 64))[:64]
+	const index = `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[{"digest":%q,"size":%d,"platform":{"os":"linux","architecture":%q}}]}`
+	const image = `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json",` +
+		`"config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":%q,"size":%d},"layers":[]}`
+	for what, c := range map[string]struct{ promised, manifest string }{
+		"of the answer":                             {digest, "{}"},
+		"in an index":                               {"", fmt.Sprintf(index, digest, 5, runtime.GOARCH)},
+		"of a configuration":                        {"", fmt.Sprintf(image, digest, 5)},
+		"of a configuration that is larger than it": {"", fmt.Sprintf(image, digest, 1)},
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := newFakeRegistry(t)
+			h.config.Keychain = &keychain{list: []credentials.Credential{right()}}
+			h.on(func(w http.ResponseWriter, r *http.Request) bool {
+				if basic(w, r) {
+					return true
+				}
+				if c.promised != "" {
+					w.Header().Set("Docker-Content-Digest", c.promised)
+				}
+				if strings.HasSuffix(r.URL.Path, digest) {
+					fmt.Fprint(w, "other")
+				} else {
+					fmt.Fprint(w, c.manifest)
+				}
+				return true
+			})
+			_, err := h.resolve("perl:5.34.0")
+			if err == nil || strings.Contains(err.Error(), digest[:20]) || !strings.Contains(err.Error(), "as it repeats the login") {
+				t.Errorf("error: %v", err)
+			}
+		})
 	}
 }
 
