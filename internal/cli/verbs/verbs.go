@@ -78,7 +78,7 @@ var All = []Verb{
 		return attach.NewCmdAttach(f, unchanged(s))
 	}},
 	{Name: "debug", Short: "Run a container of another image in a pod", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
-		return debug.NewCmdDebug(f, unchanged(s))
+		return debug.NewCmdDebug(f, outputUnchanged(s))
 	}},
 	{Name: "cp", Short: "Copy files from and to a container", Needs: NeedsServer, build: cp.NewCmdCp},
 	{Name: "port-forward", Short: "Connect ports of this machine with those of a pod", Needs: NeedsServer, build: portforward.NewCmdPortForward},
@@ -122,6 +122,13 @@ var All = []Verb{
 // unchanged returns streams that pass on what a container writes.
 func unchanged(s genericiooptions.IOStreams) genericiooptions.IOStreams {
 	s.Out, s.ErrOut = visible.Unchanged(s.Out), visible.Unchanged(s.ErrOut)
+	return s
+}
+
+// outputUnchanged returns streams of which only standard output, which a terminal of a container has for both, passes on what the
+// container writes: on standard error, kubectl debug also prints messages from the status of the pod.
+func outputUnchanged(s genericiooptions.IOStreams) genericiooptions.IOStreams {
+	s.Out = visible.Unchanged(s.Out)
 	return s
 }
 
