@@ -101,6 +101,20 @@ var onTheTerminal = []fault{
 		tests: "./internal/cli -run ^TestScripts$/^exec$",
 	},
 	{
+		wrong: "Messages of stint debug act on the terminal.",
+		file:  "internal/cli/verbs/verbs.go",
+		old:   "	s.Out = visible.Unchanged(s.Out)\n",
+		new:   "	s = unchanged(s)\n",
+		tests: "./internal/cli/verbs -run ^TestDebugPassesOn",
+	},
+	{
+		wrong: "What a registry says acts on the terminal of a kubectl.",
+		file:  "internal/image/registry/reference.go",
+		old:   "	s = visible.Text(strings",
+		new:   "	_, s = visible.Text(\"\"), (strings",
+		tests: "./internal/image/registry -run ^TestMessagesThatRepeatNothing",
+	},
+	{
 		wrong: "Logs are escaped.",
 		file:  "internal/cli/verbs/logs.go",
 		old:   "	streams.Out = visible.Unchanged(streams.Out)\n",

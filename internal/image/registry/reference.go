@@ -9,6 +9,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
+	"github.com/stint-dev/stint/internal/visible"
 )
 
 // Reference is the complete name of an image.
@@ -136,15 +137,11 @@ func (r Reference) manifest() string {
 	return "manifests/" + r.Tag
 }
 
-// shorten makes text from outside fit into a message: valid UTF-8, on one line, and of at most 200 bytes.
+// shorten makes text from outside fit into a message: valid UTF-8, without control characters, on one line, and of at most 200
+// bytes.
 func shorten(s string) string {
 	const most = 200
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
+	s = visible.Text(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(s))
 	if len(s) > most {
 		return strings.ToValidUTF8(s[:most], "") + "…"
 	}

@@ -135,9 +135,9 @@ func TestNoErrorRepeatsTheLoginAsADigest(t *testing.T) {
 	const image = `{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json",` +
 		`"config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":%q,"size":%d},"layers":[]}`
 	for what, c := range map[string]struct{ promised, manifest string }{
-		"of the answer":                             {digest, "{}"},
-		"in an index":                               {"", fmt.Sprintf(index, digest, 5, runtime.GOARCH)},
-		"of a configuration":                        {"", fmt.Sprintf(image, digest, 5)},
+		"of the answer":      {digest, "{}"},
+		"in an index":        {"", fmt.Sprintf(index, digest, 5, runtime.GOARCH)},
+		"of a configuration": {"", fmt.Sprintf(image, digest, 5)},
 		"of a configuration that is larger than it": {"", fmt.Sprintf(image, digest, 1)},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -165,14 +165,15 @@ func TestNoErrorRepeatsTheLoginAsADigest(t *testing.T) {
 	}
 }
 
-func TestMessagesThatRepeatNothingAreShown(t *testing.T) {
+func TestMessagesThatRepeatNothingAreShownOnOneLine(t *testing.T) {
 	h := newFakeRegistry(t)
 	h.config.Keychain = &keychain{list: []credentials.Credential{right()}}
 	h.on(func(w http.ResponseWriter, _ *http.Request) bool {
-		says(404)(w, "the repository has moved")
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"errors":[{"message":"the repository\r\nhas\u001b[31m moved\u009b31m"}]}`)
 		return true
 	})
-	if _, err := h.resolve("perl:5.34.0"); !strings.HasSuffix(fmt.Sprint(err), "not found: 404 Not Found: the repository has moved") {
+	if _, err := h.resolve("perl:5.34.0"); !strings.HasSuffix(fmt.Sprint(err), "not found: 404 Not Found: the repository has\\x1b[31m moved\\u009b31m") {
 		t.Errorf("error: %v", err)
 	}
 }
