@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// isDenial reports whether a status is one of those that are told in Stint's own words: what servers say with it repeats
-// the login more often than that it helps.
+// isDenial reports whether a status is one of those that are told in Stint's own words: what servers say about a login that they
+// have got repeats it more often than that it helps.
 func isDenial(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
@@ -19,9 +19,13 @@ func isDenial(status int) bool {
 // failed returns the Error of a request with the credential of that key that got no response.
 func (d *endpoint) failed(ctx context.Context, key int, err error) *Error {
 	var refused *transport.Error
-	// The library turns a denial into an error only if it comes from a token server.
+	// The library turns a denial into an error only if it comes from a token server, which gets each login that can be sent.
 	if errors.As(err, &refused) && isDenial(refused.StatusCode) {
-		return d.denied(refused.StatusCode, "the registry's token server", key, false)
+		n := denial{status: refused.StatusCode, by: "the registry's token server", key: key, sent: true}
+		if len(refused.Errors) > 0 {
+			n.said = refused.Errors[0].Message
+		}
+		return d.denied(n)
 	}
 	return failed(ctx, err)
 }
@@ -32,25 +36,56 @@ func (d *endpoint) deniedBy(resp *http.Response, key int) *Error {
 		return &Error{Kind: ErrUnauthorized, said: at,
 			Detail: fmt.Sprintf("%d: access is denied by the host to which the registry redirects", resp.StatusCode)}
 	}
-	accepted := resp.StatusCode == http.StatusForbidden || strings.HasPrefix(resp.Request.Header.Get("Authorization"), "Bearer ")
-	return d.denied(resp.StatusCode, "the registry", key, accepted)
+	login := resp.Request.Header.Get("Authorization")
+	return d.denied(denial{
+		status: resp.StatusCode, by: "the registry", key: key, sent: login != "",
+		accepted: resp.StatusCode == http.StatusForbidden || strings.HasPrefix(login, "Bearer "),
+		said:     messageOf(resp),
+	})
 }
 
-// denied returns the Error of a denial. accepted reports whether the login was right, as far as can be told.
-func (d *endpoint) denied(status int, by string, key int, accepted bool) *Error {
+// denial is the answer to a request with the credential of that key.
+type denial struct {
+	status int
+	by     string
+	key    int
+	// sent reports whether the login was sent, accepted whether it was right, as far as can be told.
+	sent, accepted bool
+	// said is the message of the answer.
+	said string
+}
+
+func (d *endpoint) denied(n denial) *Error {
 	e := &Error{Kind: ErrUnauthorized}
+	if len(d.credentials) == 0 {
+		e.Detail, e.said = fmt.Sprintf("%d: %s", n.status, d.withoutLogin(n)), n.said
+		return e
+	}
+	login := d.credentials[n.key]
 	switch {
-	case len(d.credentials) == 0:
-		e.Detail = fmt.Sprintf("%d: %s wants a login, or there is no such repository; none was found for it: add one with docker login %s, "+
-			"or an image pull secret", status, by, d.loginName())
-	case accepted:
+	case !login.Complete():
+		e.Detail, e.said = fmt.Sprintf("%d: %s denies access; the login from %s was not sent, as it has no user or no password",
+			n.status, n.by, login.From), n.said
+	case !n.sent:
+		e.Detail, e.said = fmt.Sprintf("%d: %s denies access; the login from %s was not sent, as the registry did not ask for it",
+			n.status, n.by, login.From), n.said
+	case n.accepted:
 		e.Detail = fmt.Sprintf("%d: %s knows the login from %s, but it may not pull %s, or there is no such repository",
-			status, by, d.credentials[key].From, d.reference.Repository)
+			n.status, n.by, login.From, d.reference.Repository)
 	default:
 		e.Detail = fmt.Sprintf("%d: %s refuses the login from %s: its user or password is wrong, or has expired; log in again, or "+
-			"correct the image pull secret", status, by, d.credentials[key].From)
+			"correct the image pull secret", n.status, n.by, login.From)
 	}
 	return e
+}
+
+// withoutLogin says why access is denied if no login was found.
+func (d *endpoint) withoutLogin(n denial) string {
+	if n.status == http.StatusForbidden {
+		return fmt.Sprintf("%s denies access, or there is no such repository; no login was found for it", n.by)
+	}
+	return fmt.Sprintf("%s wants a login, or there is no such repository; none was found for it: add one with docker login %s, "+
+		"or an image pull secret", n.by, d.loginName())
 }
 
 // loginName is the name by which the user logs in to the host.

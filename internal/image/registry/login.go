@@ -106,6 +106,12 @@ func privateTokenServer() *Error {
 		"registry on a public one"}
 }
 
+// tokenServerByIP is for what the library refuses, whatever the address of the registry is.
+func tokenServerByIP() *Error {
+	return &Error{Kind: ErrBadAnswer, Detail: "the registry names its token server by a private IP address that is not the registry's own, " +
+		"which is not supported; on a private network, a host name works"}
+}
+
 func plainTokenServer() *Error {
 	return &Error{Kind: ErrBadAnswer, Detail: "the registry names a token server without HTTPS, which gets no login"}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
@@ -53,13 +54,13 @@ func failed(ctx context.Context, err error) *Error {
 	case errors.As(err, &dns):
 		e.said, e.Temporary = dns.Error(), !dns.IsNotFound
 	case errors.As(err, &op):
-		e.said = op.Error()
+		e.Detail, e.said = ofConnection(op)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		e.Detail = "no answer in time"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Detail = "the connection ended early"
 	case strings.Contains(err.Error(), "is a private or link-local address"):
-		return privateTokenServer()
+		return tokenServerByIP()
 	case strings.Contains(err.Error(), "realm scheme"):
 		return plainTokenServer()
 	case strings.Contains(err.Error(), "bearer response"):
@@ -68,6 +69,20 @@ func failed(ctx context.Context, err error) *Error {
 		e.Detail = "the connection broke"
 	}
 	return e
+}
+
+// ofConnection returns what is wrong with a connection, in words of this machine, and the address, which a redirect may have named.
+func ofConnection(op *net.OpError) (detail, said string) {
+	var number syscall.Errno
+	switch {
+	case op.Addr == nil:
+		return "", op.Error()
+	case errors.As(op.Err, &number):
+		return number.Error(), op.Addr.String()
+	case op.Timeout():
+		return "no answer in time", op.Addr.String()
+	}
+	return "", op.Error()
 }
 
 // insecure returns what is wrong with a connection's security, in Stint's words and those of others, which name what is in the
@@ -94,16 +109,22 @@ func insecure(err error) (detail, said string) {
 
 // responseError returns the Error of an error response that is not a denial.
 func responseError(resp *http.Response) *Error {
+	e := statusError(resp.StatusCode, resp.Header)
+	e.said = messageOf(resp)
+	return e
+}
+
+// messageOf returns what an error response says; empty if it has no message.
+func messageOf(resp *http.Response) string {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	var structured struct {
 		Errors []transport.Diagnostic `json:"errors"`
 	}
 	_ = json.Unmarshal(body, &structured)
-	e := statusError(resp.StatusCode, resp.Header)
-	if len(structured.Errors) > 0 {
-		e.said = structured.Errors[0].Message
+	if len(structured.Errors) == 0 {
+		return ""
 	}
-	return e
+	return structured.Errors[0].Message
 }
 
 func statusText(status int) string {

@@ -145,7 +145,7 @@ func TestResolveTellsErrorsApart(t *testing.T) {
 		pauses int
 	}{
 		"not there":   {nil, ours.ErrNotFound, ": not found", 0},
-		"denied":      {status(403, `{"errors":[{"code":"DENIED","message":"go away"}]}`), ours.ErrUnauthorized, "403: the registry wants a login", 0},
+		"denied":      {status(403, `{"errors":[{"code":"DENIED","message":"go away"}]}`), ours.ErrUnauthorized, "403: the registry denies access, or there is no such repository; no login was found for it: go away", 0},
 		"unavailable": {status(503, "oops"), ours.ErrUnavailable, "503 Service Unavailable", 3},
 		"odd":         {status(418, "oops"), ours.ErrBadAnswer, "", 0},
 	} {

@@ -196,7 +196,28 @@ func TestADenialIsToldInOwnWords(t *testing.T) {
 		"no login": {
 			guard: status(401),
 			want: "401: the registry wants a login, or there is no such repository; none was found for it: add one with docker login docker.io, " +
-				"or an image pull secret",
+				"or an image pull secret: go away",
+		},
+		"no login, and no access": {
+			guard: status(403),
+			want:  "403: the registry denies access, or there is no such repository; no login was found for it: go away",
+		},
+		"no login at the token server": {
+			guard: func(h *fakeRegistry) func(http.ResponseWriter, *http.Request) bool {
+				return (&sayer{fakeRegistry: h, form: func(string) string { return "go away" }, atTokens: says(403)}).answer
+			},
+			want: "403: the registry's token server denies access, or there is no such repository; no login was found for it: go away",
+		},
+		"a user without a password": {
+			guard: status(401), own: []credentials.Credential{credentials.Password("a test", "me", "")},
+			want: "401: the registry denies access; the login from a test was not sent, as it has no user or no password: go away",
+		},
+		"a user without a password at the token server": {
+			guard: func(h *fakeRegistry) func(http.ResponseWriter, *http.Request) bool {
+				return (&sayer{fakeRegistry: h, form: func(string) string { return "go away" }, atTokens: says(401)}).answer
+			},
+			own:  []credentials.Credential{credentials.Password("a test", "me", "")},
+			want: "401: the registry's token server denies access; the login from a test was not sent, as it has no user or no password: go away",
 		},
 		"a wrong login": {
 			guard: status(401), own: []credentials.Credential{right()},
@@ -230,9 +251,22 @@ func TestADenialIsToldInOwnWords(t *testing.T) {
 			h.config.Keychain = &keychain{list: c.own}
 			h.on(c.guard(h))
 			_, err := h.resolve("perl:5.34.0")
-			if !errors.Is(err, ours.ErrUnauthorized) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "go away") {
+			if !errors.Is(err, ours.ErrUnauthorized) || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "go away") != strings.HasSuffix(c.want, "go away") {
 				t.Errorf("error: %v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// The user of a login may be called like a word that Stint itself uses.
+func TestErrorsOfThisMachineAreShownWhateverTheUserIsCalled(t *testing.T) {
+	for _, user := range []string{"connect", "connection", "refused", "dial", "tcp"} {
+		h := newFakeRegistry(t)
+		h.config.Keychain = &keychain{list: []credentials.Credential{credentials.Password("a test", user, secret)}}
+		h.server.Close()
+		if _, err := h.resolve("perl:5.34.0"); !errors.Is(err, ours.ErrUnavailable) || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("user %s: %v", user, err)
+		}
 	}
 }

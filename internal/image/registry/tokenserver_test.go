@@ -166,6 +166,17 @@ func TestNoLoginLeavesASecureRegistryInTheClear(t *testing.T) {
 	}
 }
 
+func TestATokenServerByAPrivateAddressIsNotSupported(t *testing.T) {
+	h := newFakeRegistry(t)
+	tokens := newTokenServer(t, "127.0.0.1", nil)
+	h.on(namesTokenServer(tokens.URL))
+	_, err := h.resolve("perl:5.34.0")
+	const want = "by a private IP address that is not the registry's own, which is not supported; on a private network, a host name works"
+	if !errors.Is(err, ours.ErrBadAnswer) || !strings.Contains(err.Error(), want) {
+		t.Errorf("error: %v", err)
+	}
+}
+
 // addresses are the names and addresses of the hosts in a network of the test's own.
 var addresses = map[string]string{
 	"public.test":        "203.0.113.2",

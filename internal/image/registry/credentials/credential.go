@@ -29,6 +29,11 @@ func IdentityToken(from, token string) Credential {
 // Authenticator returns the credential for use with a registry.
 func (c Credential) Authenticator() authn.Authenticator { return authn.FromConfig(c.config) }
 
+// Complete reports whether the credential can be sent: a user without a password cannot.
+func (c Credential) Complete() bool {
+	return c.config.IdentityToken != "" || c.config.Username != "" && c.config.Password != ""
+}
+
 // String implements fmt.Stringer without the secret.
 func (c Credential) String() string { return "credential from " + c.From }
 
