@@ -81,7 +81,7 @@ func exactForPrograms(cmd *cobra.Command, out io.Writer) {
 
 // isForPeople reports whether people read the output of a command with this value of -o.
 func isForPeople(format string) bool {
-	return slices.Contains([]string{"", "wide", "plaintext"}, format) || strings.HasPrefix(format, "custom-columns")
+	return slices.Contains([]string{"", "wide", "plaintext", "plaintext-openapiv2"}, format) || strings.HasPrefix(format, "custom-columns")
 }
 
 // demandTopic makes stint help refuse an unknown command. Cobra would print the help of stint.
