@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -36,12 +37,12 @@ func (t tables) ConvertToTable(_ context.Context, obj, options runtime.Object) (
 	return result, err
 }
 
-// shown escapes control characters of cells, most of which kubectl would pass on to its terminal. Clients that want the exact text
-// of an object do not ask for a table.
+// shown escapes control characters of cells, most of which kubectl would pass on to its terminal. \r\n becomes a line break, at which
+// kubectl ends a cell. Clients that want the exact text of an object do not ask for a table.
 func shown(cells []any) []any {
 	for i, cell := range cells {
 		if text, ok := cell.(string); ok {
-			cells[i] = visible.Text(text)
+			cells[i] = visible.Text(strings.ReplaceAll(text, "\r\n", "\n"))
 		}
 	}
 	return cells

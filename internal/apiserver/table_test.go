@@ -9,14 +9,14 @@ import (
 )
 
 func TestTheCellsOfATableDoNotActOnTheTerminal(t *testing.T) {
-	const message = "bell\a eight\u009b31m"
+	const message = "bell\a eight\u009b31m\r\nnext\rlast"
 	table, err := tables{registry.Event()}.ConvertToTable(t.Context(), &corev1.Event{Message: message}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	row, shown := table.Rows[0], false
 	for _, cell := range row.Cells {
-		shown = shown || cell == `bell\x07 eight\u009b31m`
+		shown = shown || cell == `bell\x07 eight\u009b31m`+"\nnext"+`\x0dlast`
 	}
 	if !shown {
 		t.Errorf("%q", row.Cells)
