@@ -32,10 +32,10 @@ func Text(text string) string {
 	return b.String()
 }
 
-// acts reports whether r is a control character, changes the direction of text, begins a line in some programs, or is no character.
+// acts reports whether r is a control character, overrides the direction of text, begins a line in some programs, or is no character.
 func acts(r rune) bool {
 	switch r {
-	case '\n', '\t':
+	case '\n', '\t', '\u061c', '\u200e', '\u200f': // The marks of right-to-left writing override no direction.
 		return false
 	case '\u2028', '\u2029', '\ufffe', '\uffff':
 		return true
