@@ -17,6 +17,20 @@ var ofLogins = []fault{
 		tests: "./internal/image/pull -run ^TestNoErrorOfALayerRepeatsTheLogin$",
 	},
 	{
+		wrong: "A log quotes what a registry sends unasked.",
+		file:  "internal/cli/main.go",
+		old:   "	command.LogStandard(problems)\n",
+		new:   "	command.LogLibraries(0)\n",
+		tests: "./internal/cli -run ^TestNoLogQuotes",
+	},
+	{
+		wrong: "The error of a connection is left out where a user is called like a word of it.",
+		file:  "internal/image/registry/reasons.go",
+		old:   "		return number.Error(), op.Addr.String()\n",
+		new:   "		return \"\", op.Error()\n",
+		tests: "./internal/image/registry -run ^TestErrorsOfThisMachine",
+	},
+	{
 		wrong: "What a registry says with a denial is shown.",
 		file:  "internal/image/registry/endpoint.go",
 		old:   "	if isDenial(resp.StatusCode) {\n",
