@@ -84,7 +84,7 @@ func (d *endpoint) withoutLogin(n denial) string {
 	if n.status == http.StatusForbidden {
 		return fmt.Sprintf("%s denies access, or there is no such repository; no login was found for it", n.by)
 	}
-	return fmt.Sprintf("%s wants a login, or there is no such repository; none was found for it: add one with docker login %s, "+
+	return fmt.Sprintf("%s wants a login, or there is no such repository; no credentials were found for it: add one with docker login %s, "+
 		"or an image pull secret", n.by, d.loginName())
 }
 

@@ -195,7 +195,7 @@ func TestADenialIsToldInOwnWords(t *testing.T) {
 	}{
 		"no login": {
 			guard: status(401),
-			want: "401: the registry wants a login, or there is no such repository; none was found for it: add one with docker login docker.io, " +
+			want: "401: the registry wants a login, or there is no such repository; no credentials were found for it: add one with docker login docker.io, " +
 				"or an image pull secret: go away",
 		},
 		"no login, and no access": {
