@@ -397,8 +397,8 @@ func TestImagesAfterTheHostIsKilled(t *testing.T) {
 func TestAnImageThatIsRemovedIsNotStarted(t *testing.T) {
 	m := imager(t)
 	tree := imageTree(t)
-	m.printed(m.imageContainer(tree, "true"))
-	// Removing an image takes an exclusive lock, which is not possible while an overlay is kept.
+	id := m.sleeper(m.imageContainer(tree))
+	// Removing an image takes an exclusive lock, which is not possible while there is an overlay.
 	dir, err := os.Open(tree)
 	if err != nil {
 		t.Fatal(err)
@@ -407,6 +407,7 @@ func TestAnImageThatIsRemovedIsNotStarted(t *testing.T) {
 	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != unix.EWOULDBLOCK {
 		t.Errorf("the tree of a container could be locked: %v", err)
 	}
+	m.end(id)
 	await.Until(t, "the overlay is dropped", func() bool { return unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil })
 	if _, err := m.Start(await.Context(t), m.imageContainer(tree, "true")); err == nil || !strings.Contains(err.Error(), "being removed") {
 		t.Errorf("Start() = %v", err)
