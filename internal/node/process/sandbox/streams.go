@@ -111,15 +111,12 @@ func (s *childStreams) close() {
 	*s = childStreams{}
 }
 
-// multiplexer is what makes terminals on this machine.
-const multiplexer = "/dev/ptmx"
-
 // openTerminal opens a new terminal of this machine.
 func (s *childStreams) openTerminal(owner *runtime.User) error {
-	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC | unix.O_NONBLOCK
-	fd, err := unix.Open(multiplexer, flags, 0)
+	const path = "/dev/ptmx"
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return fmt.Errorf("open a terminal: %w", &os.PathError{Op: "open", Path: multiplexer, Err: err})
+		return fmt.Errorf("open a terminal: %w", &os.PathError{Op: "open", Path: path, Err: err})
 	}
 	return s.useTerminal(fd, owner)
 }
