@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/image/layer"
+	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/process/seccomp"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
@@ -60,9 +61,9 @@ func openNew(t testing.TB, name string) *os.File {
 }
 
 // imager starts a machine, and skips the test if it cannot run images.
-func imager(t testing.TB) *machine {
+func imager(t testing.TB, change ...func(*process.Config)) *machine {
 	t.Helper()
-	m := start(t)
+	m := start(t, change...)
 	if !m.Info().CanRunImages {
 		t.Skip("images cannot be run here: " + m.Info().WhyNoImages)
 	}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	goruntime "runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -54,6 +55,8 @@ func Main(config Config) int {
 	}
 	// What the host does is mostly short system calls. On all CPUs it would take a third more CPU time, to wake threads.
 	goruntime.GOMAXPROCS(max(1, goruntime.GOMAXPROCS(0)/2))
+	// Each container may have a thread. At 10,000, without this, the Go runtime would end this process.
+	debug.SetMaxThreads(1 << 20)
 	// Log files of containers get their modes where they are made.
 	syscall.Umask(0o022)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)

@@ -17,7 +17,7 @@ type legacy struct {
 	// parts are those of the trees in which containers have cgroups; memory and cpu are the two of them with limits.
 	parts       []*part
 	memory, cpu *part
-	pids        *sharedPIDs
+	pids        *legacyPIDs
 }
 
 // part is the Sandbox's part of one tree.
@@ -38,7 +38,7 @@ func openLegacy(all []hierarchy, config Config) *legacy {
 	}
 	for _, h := range all {
 		if slices.Contains(h.controllers, "pids") && config.MaxPIDs > 0 && canMake(h.home, d.name, "pids.max") {
-			d.pids = openSharedPIDs(h.home, d.name, config.MaxPIDs)
+			d.pids = openLegacyPIDs(h, d.name, config.MaxPIDs)
 		}
 	}
 	return d
@@ -108,14 +108,13 @@ func (d *legacy) dirs() []string {
 }
 
 func (d *legacy) close() {
-	d.pids.empty()
 	for _, dir := range d.dirs() {
 		os.Remove(dir)
 	}
 }
 
-// sweepLegacy kills what a former host process left in the cgroups under dir and in dir itself, which holds the processes
-// of all containers where it is that of the pids controller. It removes these cgroups.
+// sweepLegacy kills what a former host process left in the cgroups under dir and in dir itself, where older versions had the processes of all
+// containers for the pids controller. It removes these cgroups.
 func sweepLegacy(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

@@ -47,6 +47,12 @@ func openUnified(all []hierarchy, config Config) (*unified, error) {
 			u.controllers = append(u.controllers, controller)
 		}
 	}
+	if u.limitsPIDs() {
+		if err := limitPIDs(u.dir, maxTogether(u.maxPIDs, machinePIDs())); err != nil {
+			u.close()
+			return nil, err
+		}
+	}
 	return u, nil
 }
 
@@ -89,7 +95,7 @@ func (u *unified) newLeaf(name string) (*leaf, error) {
 	}
 	l := &leaf{path: path, dir: dir, events: events, weight: defaultWeight}
 	if u.limitsPIDs() {
-		if err := setFile(path, "pids.max", strconv.FormatInt(u.maxPIDs, 10)); err != nil {
+		if err := limitPIDs(path, u.maxPIDs); err != nil {
 			_ = l.remove()
 			return nil, err
 		}

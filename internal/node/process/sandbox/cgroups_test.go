@@ -107,14 +107,14 @@ func TestOnlyCgroupsOfTheSandboxAreSwept(t *testing.T) {
 	}
 }
 
-func TestTheSharedLimitLeavesHalfOfTheMachine(t *testing.T) {
+func TestAllContainersTogetherLeaveHalfOfTheMachine(t *testing.T) {
 	for name, test := range map[string]struct{ container, machine, want int64 }{
 		"half of what the machine has":      {4096, 32768, 16384},
 		"one container may have all it may": {4096, 4000, 4096},
 		"a smaller limit changes nothing":   {10, 32768, 16384},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := sharedMax(test.container, test.machine); got != test.want {
+			if got := maxTogether(test.container, test.machine); got != test.want {
 				t.Errorf("%d", got)
 			}
 		})

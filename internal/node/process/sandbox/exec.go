@@ -57,7 +57,7 @@ func (p *Process) exec(args []string, s *childStreams) (*Command, error) {
 			return nil, err
 		}
 	}
-	err := p.sandbox.jobs.run(func(t *thread) (err error) {
+	err := p.jobs().run(func(t *thread) (err error) {
 		if p.legacy != nil {
 			if cgroups, err = p.legacy.view(false); err != nil {
 				return err
@@ -81,6 +81,14 @@ func (p *Process) exec(args []string, s *childStreams) (*Command, error) {
 		return nil, err
 	}
 	return p.newCommand(child)
+}
+
+// jobs are those of the threads whose children are processes of the container.
+func (p *Process) jobs() *taskQueue {
+	if p.group != nil {
+		return p.group.jobs
+	}
+	return p.sandbox.jobs
 }
 
 // openStreams makes the streams. A terminal of a container from an image must be made there. The threads are where /dev may
@@ -108,7 +116,7 @@ func (p *Process) fork(program *stage.Program) (child *stage.Child, err error) {
 		cgroup = int(p.slot.leaf.dir.Fd())
 	}
 	_, err = p.sandbox.processes.fork(func() (pid int, err error) {
-		if child, err = stage.Start(program, 0, cgroup); err == nil {
+		if child, err = p.group.start(program, 0, cgroup); err == nil {
 			pid = child.PID
 		}
 		return pid, err

@@ -93,7 +93,7 @@ func (b *Sandbox) tryRoot() error {
 // forkInRoot starts the container in the root file system of its image.
 func (l *launch) forkInRoot(t *thread) error {
 	c := l.container
-	if err := l.openPIDs(); err != nil {
+	if err := l.openPIDs(t); err != nil {
 		return err
 	}
 	defer l.closePIDs()
@@ -139,10 +139,10 @@ func (l *launch) sharesPIDs() bool {
 }
 
 // openPIDs opens a process with which the container shares process ids.
-func (l *launch) openPIDs() (err error) {
+func (l *launch) openPIDs(t *thread) (err error) {
 	switch {
 	case l.container.Root.SharePIDs:
-		l.pids, err = l.sandbox.podPIDs.enter(l.container.PodUID, l.network)
+		l.pids, err = l.sandbox.podPIDs.enter(t, l.container.PodUID, l.network)
 		l.sharesPod = err == nil
 	case l.target != nil && !l.target.join.container.Root.HostPID:
 		l.pids, err = duplicate(l.target.fd)

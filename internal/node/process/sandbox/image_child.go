@@ -263,6 +263,11 @@ func (c *child) becomeUser() {
 		}
 	}
 	c.setIDs()
+	c.lock()
+}
+
+// lock keeps the process from gaining privileges, if its container says so.
+func (c *child) lock() {
 	if c.container.NoNewPrivileges {
 		c.Do("set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	}

@@ -139,9 +139,7 @@ func (c *child) becomeJoined(p *Process) {
 	if c.container.User != nil && p.sandbox.info.CanSetUser {
 		c.setIDs()
 	}
-	if c.container.NoNewPrivileges {
-		c.Do("set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	}
+	c.lock()
 	c.limitFiles(p.sandbox.fileLimit)
 }
 

@@ -23,6 +23,7 @@ type launch struct {
 	target  *Process
 	limits  limits
 	slot    *slot
+	group   *pidsGroup
 	legacy  *legacyCgroups
 	streams childStreams
 	// stdin is the write end of the standard input, or nil. A terminal is both stdin and stdout.
@@ -61,19 +62,18 @@ func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error)
 		}
 		defer target.commands.begun()
 	}
-	jobs := b.jobs
-	if c.NoNewPrivileges && c.Root == nil {
-		jobs = b.lockedJobs
-		if err := b.startLocked(); err != nil {
-			return nil, err
-		}
-	}
 	if err := l.openTerminal(); err != nil {
 		return nil, err
 	}
+	starters := b.starters
+	if c.NoNewPrivileges && !l.isStaged() {
+		starters = b.lockedStarters
+	}
 	var p *Process
-	err := jobs.run(func(t *thread) (err error) {
+	var err error
+	l.group, err = starters.run(func(t *thread) (err error) {
 		// Only now, on the thread: of thousands of containers that wait for one, few need a slot at a time.
+		l.group = t.group
 		if err = l.prepare(); err != nil {
 			return err
 		}
@@ -220,6 +220,7 @@ func (l *launch) abandon() {
 		l.sandbox.podPIDs.leave(l.container.PodUID)
 	}
 	l.sandbox.giveBackRoot(l.root, false)
+	l.group.giveBack(false)
 }
 
 // fork runs on a thread. It enters what the child is to inherit, and forks. Without a Process, the child is one to join.

@@ -45,7 +45,7 @@ func openPodPIDs(b *Sandbox) (*podPIDs, error) {
 }
 
 // enter returns a pidfd of the pod's process 1, which the caller closes. The container leaves the namespace when it has ended.
-func (p *podPIDs) enter(pod types.UID, network *os.File) (int, error) {
+func (p *podPIDs) enter(t *thread, pod types.UID, network *os.File) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ns := p.of[pod]
@@ -54,7 +54,7 @@ func (p *podPIDs) enter(pod types.UID, network *os.File) (int, error) {
 		p.of[pod] = ns
 	}
 	ns.containers++
-	fd, err := p.open(ns, network)
+	fd, err := p.open(t, ns, network)
 	if err != nil {
 		go p.end(p.drop(pod))
 		return -1, fmt.Errorf("make the pid namespace that the containers of the pod share: %w", err)
@@ -63,13 +63,13 @@ func (p *podPIDs) enter(pod types.UID, network *os.File) (int, error) {
 }
 
 // open starts process 1 if there is none. If it was killed, the kernel has killed the containers with it, and the next ones get another.
-func (p *podPIDs) open(ns *podPID, network *os.File) (int, error) {
+func (p *podPIDs) open(t *thread, ns *podPID, network *os.File) (int, error) {
 	if ns.first != nil && hasEnded(ns.first, 0) {
 		p.reap(ns.first)
 		ns.first = nil
 	}
 	if ns.first == nil {
-		first, err := p.start(network)
+		first, err := p.start(t, network)
 		if err != nil {
 			return -1, err
 		}
@@ -101,7 +101,7 @@ func (p *podPIDs) drop(pod types.UID) *stage.Child {
 
 // start makes a pid namespace. Its first process ignores SIGCHLD, so that the kernel reaps orphans, and cannot be killed from inside.
 // Containers that may trace it can have it compute for a second, after which the kernel ends it, and nothing else.
-func (p *podPIDs) start(network *os.File) (*stage.Child, error) {
+func (p *podPIDs) start(t *thread, network *os.File) (*stage.Child, error) {
 	if p.whyNoPause != nil {
 		return nil, p.whyNoPause
 	}
@@ -111,11 +111,14 @@ func (p *podPIDs) start(network *os.File) (*stage.Child, error) {
 	}
 	c := p.firstProgram(network, filter)
 	var first *stage.Child
-	_, err = p.sandbox.processes.fork(func() (pid int, err error) {
-		if first, err = stage.Start(c, unix.CLONE_NEWPID|unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS, -1); err == nil {
-			pid = first.PID
-		}
-		return pid, err
+	err = t.outside(func(*thread) error {
+		_, err := p.sandbox.processes.fork(func() (pid int, err error) {
+			if first, err = stage.Start(c, unix.CLONE_NEWPID|unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS, -1); err == nil {
+				pid = first.PID
+			}
+			return pid, err
+		})
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type Process struct {
 	sandbox *Sandbox
 	id      runtime.ID
 	slot    *slot
+	group   *pidsGroup
 	root    *rootfs.Root
 	legacy  *legacyCgroups
 	limits  limits
@@ -78,7 +79,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		PID: pid, StartedAt: started, Stdout: l.stdout, Stderr: l.stderr,
 		MissingMountPoints: l.missing,
 
-		sandbox: l.sandbox, id: l.container.ID, slot: l.slot, root: l.root, legacy: l.legacy, limits: l.limits,
+		sandbox: l.sandbox, id: l.container.ID, slot: l.slot, group: l.group, root: l.root, legacy: l.legacy, limits: l.limits,
 		pidfd:      os.NewFile(uintptr(pidfd), "pidfd"),
 		fd:         pidfd,
 		join:       l.joining(),
@@ -179,7 +180,7 @@ func (p *Process) killLeftovers() bool {
 	if p.join.container.Root != nil && p.join.container.Root.SharePIDs {
 		left = p.sandbox.podPIDs.killTree(p.id.PodUID, of) || left
 	}
-	return left
+	return p.group.killAll() || left
 }
 
 // isThere reports whether the main process was not reaped, so that its pid is its own.
@@ -232,6 +233,7 @@ func (p *Process) Release(clean bool) Exit {
 	// After a kill the counters of the cgroup are not those of a fresh one.
 	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
 	p.sandbox.giveBackRoot(p.root, clean && p.reusesRoot)
+	p.group.giveBack(clean)
 	p.sandbox.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
 	return exit
 }

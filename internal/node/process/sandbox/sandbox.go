@@ -61,9 +61,9 @@ type Sandbox struct {
 	info      runtime.Info
 	null      *os.File
 
-	jobs, lockedJobs *taskQueue
-	// startLocked starts, at its first call, the threads for containers that may not gain privileges. All calls return its error.
-	startLocked func() error
+	// jobs are those of the threads of starters. lockedStarters start containers that may not gain privileges, where package stage does not.
+	jobs                     *taskQueue
+	starters, lockedStarters *starters
 
 	tmpfsMu sync.Mutex
 	tmpfs   map[types.UID][]string
@@ -76,13 +76,12 @@ func Open(config Config) (*Sandbox, error) {
 		return nil, err
 	}
 	b := &Sandbox{
-		config:     config,
-		null:       null,
-		jobs:       newTaskQueue(),
-		lockedJobs: newTaskQueue(),
-		tmpfs:      map[types.UID][]string{},
+		config: config,
+		null:   null,
+		tmpfs:  map[types.UID][]string{},
 	}
-	b.startLocked = sync.OnceValue(func() error { return b.startThreads(b.lockedJobs, true) })
+	b.starters, b.lockedStarters = newStarters(b, false), newStarters(b, true)
+	b.jobs = b.starters.jobs
 	if err := b.openCgroups(); err != nil {
 		return nil, err
 	}
@@ -93,8 +92,11 @@ func Open(config Config) (*Sandbox, error) {
 		return nil, err
 	}
 	b.networks = openPodNetworks(b)
-	if err := b.startThreads(b.jobs, false); err != nil {
+	if err := b.starters.open(); err != nil {
 		return nil, err
+	}
+	if b.legacy.pids != nil {
+		b.starters.makeAhead()
 	}
 	if err := b.openSlots(); err != nil {
 		return nil, err
@@ -263,6 +265,8 @@ func (b *Sandbox) Close() {
 		b.roots.Close()
 	}
 	os.Remove(b.views.stage())
+	b.starters.close()
+	b.lockedStarters.close()
 	b.legacy.close()
 	if b.unified != nil {
 		b.unified.close()

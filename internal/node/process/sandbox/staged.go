@@ -36,6 +36,7 @@ func (l *launch) stage(path string, attr *syscall.ProcAttr) error {
 		c.user = *u
 		c.setIDs()
 	}
+	c.lock()
 	c.CloseFrom(firstOther)
 	c.Do(stepEnterDir+" "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
 	c.limitFiles(l.sandbox.fileLimit)
@@ -58,7 +59,7 @@ func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 	}
 	l.started = time.Now()
 	_, err := l.sandbox.processes.fork(func() (pid int, err error) {
-		if l.child, err = stage.Start(p, own, cgroup); err != nil {
+		if l.child, err = l.group.start(p, own, cgroup); err != nil {
 			return 0, err
 		}
 		return l.child.PID, nil

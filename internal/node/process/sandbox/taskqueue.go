@@ -10,6 +10,7 @@ type taskQueue struct {
 	mu     sync.Mutex
 	filled sync.Cond
 	tasks  []*task
+	closed bool
 }
 
 func newTaskQueue() *taskQueue {
@@ -18,17 +19,28 @@ func newTaskQueue() *taskQueue {
 	return q
 }
 
-// take waits for a task.
+// take waits for a task. It returns nil if the queue was closed.
 func (q *taskQueue) take() *task {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.tasks) == 0 {
+		if q.closed {
+			return nil
+		}
 		q.filled.Wait()
 	}
 	first := q.tasks[0]
 	q.tasks[0] = nil // frees it
 	q.tasks = q.tasks[1:]
 	return first
+}
+
+// close ends the threads of the queue. No task may follow.
+func (q *taskQueue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.filled.Broadcast()
 }
 
 // run makes a thread do the work and waits for it. It wakes a thread only after the other goroutines that can run: some of

@@ -14,32 +14,25 @@ type task struct {
 	done chan error
 }
 
-// thread is a locked operating system thread. It never ends, because its children die with it.
+// thread is a locked operating system thread. Its children die with it, so it ends only when it can have none.
 type thread struct {
 	sandbox *Sandbox
+	// group is where its children start; nil if the number of processes is not limited by such cgroups, or it starts no containers.
+	group *pidsGroup
 	// undo returns the thread to where it was before the job, last step first.
 	undo []func() error
 }
 
-// startThreads starts the threads that work on jobs. If locked, they and their children cannot gain privileges.
-func (b *Sandbox) startThreads(jobs *taskQueue, locked bool) error {
-	for range threadCount() {
-		if err := b.startThread(jobs, locked); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *Sandbox) startThread(jobs *taskQueue, locked bool) error {
+// startThread starts a thread that works on jobs. It stays in the group, if there is one.
+func (s *starters) startThread(jobs *taskQueue, group *pidsGroup) error {
 	ready := make(chan error, 1)
 	go func() {
 		goruntime.LockOSThread()
-		t := &thread{sandbox: b}
-		err := t.setUp(locked)
+		t := &thread{sandbox: s.sandbox, group: group}
+		err := t.setUp(s.locked)
 		ready <- err
 		if err == nil {
-			t.work(jobs, locked)
+			t.work(jobs, s)
 		}
 	}()
 	return <-ready
@@ -61,8 +54,10 @@ func (t *thread) setUp(locked bool) error {
 			return err
 		}
 	}
-	if err := t.sandbox.legacy.pids.enter(); err != nil {
-		return fmt.Errorf("limit the number of processes: %w", err)
+	if t.group != nil {
+		if err := t.group.enter(); err != nil {
+			return fmt.Errorf("limit the number of processes: %w", err)
+		}
 	}
 	if t.sandbox.views == nil {
 		t.sandbox.views = openViews(t.sandbox.config)
@@ -83,19 +78,27 @@ func dropInheritable() error {
 	return unix.Capset(&header, &data[0])
 }
 
-func (t *thread) work(jobs *taskQueue, locked bool) {
-	for {
-		j := jobs.take()
+// work does jobs until there will be no more.
+func (t *thread) work(jobs *taskQueue, s *starters) {
+	for j := jobs.take(); j != nil; j = jobs.take() {
 		err := j.do(t)
 		back := t.undoAll()
 		j.done <- err
 		if back != nil {
 			// The thread cannot leave a container's namespaces or cgroups. It must not end, because its children
 			// would die, so it stays idle for ever and another thread replaces it.
-			_ = t.sandbox.startThread(jobs, locked)
+			_ = s.startThread(jobs, t.group)
 			select {}
 		}
 	}
+}
+
+// outside does work on a thread whose children are not limited as the processes of a container are.
+func (t *thread) outside(do func(*thread) error) error {
+	if t.group == nil {
+		return do(t)
+	}
+	return t.sandbox.jobs.run(do)
 }
 
 func (t *thread) addUndo(step func() error) { t.undo = append(t.undo, step) }

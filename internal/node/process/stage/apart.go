@@ -25,6 +25,9 @@ type memory struct {
 // memory of all.
 func NewApart() *Program { return &Program{memory: &memory{pids: -1}} }
 
+// IsApart reports whether the child has memory of its own.
+func (p *Program) IsApart() bool { return p.memory != nil }
+
 // EnterPIDs makes the child start in the pid namespace of a process, of which fd is a pidfd. The Program must be one of NewApart.
 func (p *Program) EnterPIDs(fd int) { p.memory.pids = fd }
 

@@ -1,0 +1,141 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/stage"
+)
+
+// legacyPIDs is the Sandbox's part of the version 1 tree with the pids controller. It holds a cgroup for each container, and
+// bounds them together.
+type legacyPIDs struct {
+	hierarchy
+	dir string
+	// most is what a container may have.
+	most int64
+	made atomic.Int64
+}
+
+// openLegacyPIDs returns nil where the limit cannot be set.
+func openLegacyPIDs(h hierarchy, name string, most int64) *legacyPIDs {
+	dir := filepath.Join(h.home, name)
+	if limitPIDs(dir, maxTogether(most, machinePIDs())) != nil {
+		os.Remove(dir)
+		return nil
+	}
+	return &legacyPIDs{hierarchy: h, dir: dir, most: most}
+}
+
+// pidsGroup is a cgroup that limits the processes of one container after another. A thread of this process stays in it and starts
+// them: a child starts where its thread is, and moving a thread takes milliseconds.
+type pidsGroup struct {
+	*legacyPIDs
+	starters *starters
+	dir      string
+	jobs     *taskQueue
+	// max and current are files of the cgroup, which its thread does not see in the root file system of a container.
+	max, current *os.File
+	// threads counts those in it: one that could not leave a container's namespaces is replaced.
+	threads int64
+}
+
+func (p *legacyPIDs) newGroup() (*pidsGroup, error) {
+	g := &pidsGroup{legacyPIDs: p, dir: filepath.Join(p.dir, strconv.FormatInt(p.made.Add(1), 10)), jobs: newTaskQueue()}
+	if err := os.Mkdir(g.dir, 0o755); err != nil {
+		return nil, err
+	}
+	var err error
+	if g.current, err = os.Open(filepath.Join(g.dir, "pids.current")); err == nil {
+		g.max, err = os.OpenFile(filepath.Join(g.dir, "pids.max"), os.O_WRONLY, 0)
+	}
+	if err != nil {
+		g.remove()
+		return nil, err
+	}
+	return g, nil
+}
+
+// enter moves the calling thread into the cgroup, for good.
+func (g *pidsGroup) enter() error {
+	if err := setFile(g.dir, tasksFile, strconv.Itoa(unix.Gettid())); err != nil {
+		return err
+	}
+	g.threads++
+	return g.limit(0)
+}
+
+// limit lets the container have its processes, and some more for a while.
+func (g *pidsGroup) limit(more int64) error {
+	_, err := g.max.WriteString(strconv.FormatInt(g.most+g.threads+more, 10))
+	return err
+}
+
+// start starts a process on the thread of the group, or on another one if there is none. A process with memory of its own is started by
+// another one, which ends at once.
+func (g *pidsGroup) start(p *stage.Program, own stage.Namespaces, cgroup int) (*stage.Child, error) {
+	if g == nil || !p.IsApart() {
+		return stage.Start(p, own, cgroup)
+	}
+	if err := g.limit(1); err != nil {
+		return nil, err
+	}
+	defer func() { _ = g.limit(0) }()
+	return stage.Start(p, own, cgroup)
+}
+
+// isEmpty reports whether no process of a container is in it.
+func (g *pidsGroup) isEmpty() bool {
+	var buf [24]byte
+	n, _ := g.current.ReadAt(buf[:], 0)
+	count, err := strconv.ParseInt(strings.TrimSpace(string(buf[:n])), 10, 64)
+	return err == nil && count <= g.threads
+}
+
+// becomesEmpty waits until no process of a container is in it.
+func (g *pidsGroup) becomesEmpty() bool {
+	pause := killWait{limit: killTimeout}
+	for !g.isEmpty() {
+		if !pause.next() {
+			return false
+		}
+	}
+	return true
+}
+
+// killAll kills the processes of the container in it, and reports whether some may be left. Nil has none.
+func (g *pidsGroup) killAll() bool {
+	if g == nil || g.isEmpty() {
+		return false
+	}
+	own := os.Getpid()
+	members := slices.DeleteFunc(g.members(), func(pid int) bool { return pid == own })
+	for _, pid := range members {
+		killIf(pid, func() bool { return slices.Contains(g.members(), pid) })
+	}
+	// Old kernels count a process that has ended for a while.
+	return len(members) > 0
+}
+
+func (g *pidsGroup) members() []int {
+	data, _ := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
+	return parsePIDs(data)
+}
+
+// remove ends the threads and removes the cgroup. No process may be in it. The threads leave before, as the first thread of
+// a process cannot end.
+func (g *pidsGroup) remove() {
+	tasks, _ := os.ReadFile(filepath.Join(g.dir, tasksFile))
+	for _, tid := range parsePIDs(tasks) {
+		_ = setFile(g.home, tasksFile, strconv.Itoa(tid))
+	}
+	g.jobs.close()
+	closeStreams(g.max, g.current)
+	os.Remove(g.dir)
+}
