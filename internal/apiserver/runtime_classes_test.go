@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -143,6 +144,38 @@ func TestPodsOfAJobKeepTheRuntimeClassOfItsServer(t *testing.T) {
 	made := must[*corev1.Pod](t)(s.Server.Client().Pods().Create(t.Context(), begun))
 	if ptr.Deref(made.Spec.RuntimeClassName, "") != runtime.ClassProcess {
 		t.Errorf("a pod of a Job from a server with another class: %+v", made.Spec)
+	}
+}
+
+// A Job may ask for fewer processes than its server allows. Another server keeps to what the Job began with.
+func TestAJobHasTheProcessLimitOfItsServer(t *testing.T) {
+	for limit, want := range map[int64]map[string]string{
+		4096: {"": "4096", "100": "100", "4096": "4096", "4097": "4096", "-1": "4096"},
+		-1:   {"": "-1", "100": "100", "-1": "-1"},
+	} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			s := apiservertest.Start(t, func(c *apiserver.Config) {
+				c.Registry.Node = func() runtime.Info { return runtime.Info{} }
+				c.Registry.PodMaxPIDs = limit
+			})
+			jobs := s.Clientset().BatchV1().Jobs("default")
+			for own, want := range want {
+				j := job("a" + own)
+				j.Annotations = map[string]string{"other": "kept"}
+				if own != "" {
+					j.Annotations[jobcore.PodMaxPIDs] = own
+				}
+				if made := must[*batchv1.Job](t)(jobs.Create(t.Context(), j, metav1.CreateOptions{})); made.Annotations[jobcore.PodMaxPIDs] != want {
+					t.Errorf("a Job that asks for %q has %v", own, made.Annotations)
+				}
+			}
+			wrong := job("wrong")
+			wrong.Annotations = map[string]string{jobcore.PodMaxPIDs: "many"}
+			_, err := jobs.Create(t.Context(), wrong, metav1.CreateOptions{})
+			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "metadata.annotations[stint.dev/pod-max-pids]") {
+				t.Errorf("many: %v", err)
+			}
+		})
 	}
 }
 

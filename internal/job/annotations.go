@@ -26,6 +26,9 @@ const (
 	PendingTimeoutIncludesQueueing = "stint.dev/pending-timeout-includes-queueing"
 	// DependsOn names Jobs of the same namespace that must have ended first: "extract, clean=Finished".
 	DependsOn = "stint.dev/depends-on"
+	// PodMaxPIDs is how many processes and threads a container may have; -1 is without limit. stint server sets its own limit when a Job
+	// without one is created, so that another server runs the rest of the Job in the same way. The pods have the annotation too.
+	PodMaxPIDs = "stint.dev/pod-max-pids"
 )
 
 // RuntimeClass is the annotation of a Job, and of its pods, with the RuntimeClass of pods whose template names none. stint server sets
@@ -35,7 +38,7 @@ const RuntimeClass = "stint.dev/runtime-class"
 // Annotations returns the keys of the annotations with settings.
 func Annotations() []string {
 	return []string{BackoffSeconds, MaxBackoffSeconds, FailedPodsLimit,
-		PendingTimeoutSeconds, PendingTimeoutIncludesQueueing, DependsOn}
+		PendingTimeoutSeconds, PendingTimeoutIncludesQueueing, DependsOn, PodMaxPIDs}
 }
 
 // AnnotationsPath is the field path of a Job's annotations, for errors.
@@ -86,6 +89,7 @@ func ReadAnnotations(annotations map[string]string, p *field.Path) (AnnotationSe
 
 		DependsOn: r.dependsOn(),
 	}
+	r.checkPodMaxPIDs()
 	if timeout := r.seconds(PendingTimeoutSeconds, 1); timeout != nil {
 		a.PendingTimeout = *timeout
 	}
@@ -151,6 +155,21 @@ func (r *annotationReader) boolean(key string) bool {
 		r.refuse(key, "must be true or false")
 	}
 	return text == "true"
+}
+
+func (r *annotationReader) checkPodMaxPIDs() {
+	if _, ok := r.annotations[PodMaxPIDs]; ok && PodMaxPIDsOf(r.annotations) == 0 {
+		r.refuse(PodMaxPIDs, fmt.Sprintf("must be a whole number from 1 to %d, or -1 for no limit", math.MaxInt32))
+	}
+}
+
+// PodMaxPIDsOf returns the value of the annotation PodMaxPIDs; 0 if there is none that is valid.
+func PodMaxPIDsOf(annotations map[string]string) int64 {
+	n, err := strconv.ParseInt(annotations[PodMaxPIDs], 10, 32)
+	if err != nil || n < -1 {
+		return 0
+	}
+	return n
 }
 
 // dependsOn parses entries of the form NAME or NAME=END, separated by commas.

@@ -62,6 +62,12 @@ func TestReadAnnotations(t *testing.T) {
 		"an end that Jobs do not have":    {DependsOn, "a=complete", AnnotationSettings{}, "Complete, Failed or Finished"},
 		"two ends":                        {DependsOn, "a=Failed=Complete", AnnotationSettings{}, "Complete, Failed or Finished"},
 		"a Job twice":                     {DependsOn, "a, a=Failed", AnnotationSettings{}, "twice"},
+		"some processes":                  {PodMaxPIDs, "100", AnnotationSettings{}, ""},
+		"any number of processes":         {PodMaxPIDs, "-1", AnnotationSettings{}, ""},
+		"no process":                      {PodMaxPIDs, "0", AnnotationSettings{}, "from 1 to 2147483647, or -1"},
+		"fewer processes than any":        {PodMaxPIDs, "-2", AnnotationSettings{}, "from 1 to 2147483647, or -1"},
+		"more processes than any":         {PodMaxPIDs, "2147483648", AnnotationSettings{}, "from 1 to 2147483647, or -1"},
+		"processes in words":              {PodMaxPIDs, "", AnnotationSettings{}, "from 1 to 2147483647, or -1"},
 		"more Jobs than conditions allow": {DependsOn, strings.Join(names(repeat(33, numbered)), ","), AnnotationSettings{}, "at most 32 Jobs"},
 	}
 	for name, tt := range tests {

@@ -59,8 +59,10 @@ func podFromTemplate(job *batchv1.Job) *corev1.Pod {
 	}
 	maps.Copy(p.Labels, t.Labels)
 	maps.Copy(p.Annotations, t.Annotations)
-	if class, ok := job.Annotations[RuntimeClass]; ok {
-		p.Annotations[RuntimeClass] = class
+	for _, key := range []string{RuntimeClass, PodMaxPIDs} {
+		if value, ok := job.Annotations[key]; ok {
+			p.Annotations[key] = value
+		}
 	}
 	AddFinalizer(p)
 	return p

@@ -13,6 +13,7 @@ import (
 
 func TestPodFromTemplate(t *testing.T) {
 	j := aJob().Indexed().Completions(1).Parallelism(1).BackoffLimitPerIndex(2).With(func(j *batchv1.Job) {
+		j.Annotations = map[string]string{"of": "the Job", RuntimeClass: "oci", PodMaxPIDs: "100"}
 		j.Spec.Template.Annotations = map[string]string{"note": "n"}
 		j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Env: []corev1.EnvVar{{Name: indexVariable, Value: "mine"}}}}
 	}).Obj()
@@ -25,7 +26,7 @@ func TestPodFromTemplate(t *testing.T) {
 			GenerateName: "j-0-", Namespace: "ns", Finalizers: []string{batchv1.JobTrackingFinalizer},
 			Labels: map[string]string{"job": "j", batchv1.JobCompletionIndexAnnotation: "0"},
 			Annotations: map[string]string{"note": "n", batchv1.JobCompletionIndexAnnotation: "0",
-				batchv1.JobIndexFailureCountAnnotation: "2"},
+				batchv1.JobIndexFailureCountAnnotation: "2", RuntimeClass: "oci", PodMaxPIDs: "100"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "job-uid",
 				Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true)}},
 		},

@@ -104,7 +104,7 @@ func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
 		config.ServiceRange = func() netip.Prefix { return network.ChooseForServices(network.OfMachine()) }
 		config.Pods, config.Metrics = p.node.pods, p.node.metrics
 		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.node.runs, RuntimeClass: o.RuntimeClass,
-			LocalStorageClasses: o.LocalStorageClasses}
+			PodMaxPIDs: cmp.Or(o.PodMaxPIDs, process.DefaultPodMaxPIDs), LocalStorageClasses: o.LocalStorageClasses}
 	}
 	p.api, err = apiserver.New(config)
 	return err

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/node/env"
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -109,6 +110,7 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		CPUMilliLimit:          s.Spec.Resources.Limits.Cpu().MilliValue(),
 		MemoryLimitBytes:       s.Spec.Resources.Limits.Memory().Value(),
 		CPUMilliRequest:        s.Spec.Resources.Requests.Cpu().MilliValue(),
+		MaxPIDs:                job.PodMaxPIDsOf(s.Pod.Annotations),
 		NoNewPrivileges:        noNewPrivileges(s.Spec),
 		StopSignal:             stopSignal(s.Spec),
 		Stdin:                  s.Spec.Stdin,

@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,6 +47,25 @@ func TestAContainerForksNoMoreThanItMay(t *testing.T) {
 		// The shell is one of the 20.
 		if printed := m.output(c); s.ExitCode == 0 || !strings.Contains(printed, "\n19\n") || strings.Contains(printed, "\n20\n") {
 			m.t.Errorf("the container started these processes: %s and ended with %+v", printed, s)
+		}
+	})
+}
+
+// One container after another uses the same cgroup.
+func TestAContainerMayHaveALimitOfItsOwn(t *testing.T) {
+	onPIDLimits(t, func(m *machine, container func(string) runtime.Container) {
+		for _, most := range []int64{10, 0, 25, -1} {
+			c := container("for i in $(seq 40); do sleep 1000 & echo $i; done; exit 7")
+			c.MaxPIDs = most
+			s := m.run(c)
+			last := cmp.Or(most, 20) - 1
+			if most < 0 {
+				last = 40
+			}
+			printed := m.output(c)
+			if (s.ExitCode == 7) != (most < 0) || !strings.Contains(printed, fmt.Sprintf("\n%d\n", last)) || strings.Contains(printed, fmt.Sprintf("\n%d\n", last+1)) {
+				m.t.Errorf("the container with a limit of %d started these processes: %s and ended with %+v", most, printed, s)
+			}
 		}
 	})
 }

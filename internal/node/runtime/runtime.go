@@ -64,6 +64,8 @@ type Container struct {
 	MemoryLimitBytes int64 `json:"memoryLimitBytes,omitempty"`
 	// CPUMilliRequest weighs the container against others when CPU is short.
 	CPUMilliRequest int64 `json:"cpuMilliRequest,omitempty"`
+	// MaxPIDs bounds processes and threads. Zero is the default of the runtime, less is no limit.
+	MaxPIDs int64 `json:"maxPIDs,omitempty"`
 
 	// User is the user to run as; nil is root if Root is set, else the user who runs the runtime.
 	User *User `json:"user,omitempty"`

@@ -4,6 +4,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"strconv"
 	"time"
@@ -38,6 +39,7 @@ func Resource(o pod.Options) kinds.Resource {
 		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
 			addWarnings(ctx, prepareForCreate(obj.(*batchv1.Job)))
 			keepRuntimeClass(obj.(*batchv1.Job), o)
+			addWarnings(ctx, keepPodMaxPIDs(obj.(*batchv1.Job), o))
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
 			return validateCreate(obj.(*batchv1.Job), o)
@@ -80,6 +82,24 @@ func keepRuntimeClass(job *batchv1.Job, o pod.Options) {
 		return
 	}
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, core.RuntimeClass, o.RuntimeClass)
+}
+
+// keepPodMaxPIDs stores the process limit of this server's containers in a new Job, unless the Job has a lower one. It returns warnings.
+func keepPodMaxPIDs(job *batchv1.Job, o pod.Options) []string {
+	if o.Node == nil || o.PodMaxPIDs == 0 {
+		return nil
+	}
+	text, given := job.Annotations[core.PodMaxPIDs]
+	own, limit := core.PodMaxPIDsOf(job.Annotations), o.PodMaxPIDs
+	if given && (own == 0 || limit < 0 || 0 < own && own <= limit) {
+		return nil // The annotation is not valid, or no higher.
+	}
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, core.PodMaxPIDs, strconv.FormatInt(limit, 10))
+	if !given {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %s is more than a container may have on this server: it is set to %d (--pod-max-pids)",
+		core.AnnotationsPath.Key(core.PodMaxPIDs), text, limit)}
 }
 
 // prepareForCreate prepares a new Job for storage. It returns warnings.

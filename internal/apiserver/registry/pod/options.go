@@ -14,6 +14,8 @@ type Options struct {
 	Node func() runtime.Info
 	// RuntimeClass is the class of pods that name none; empty means runtime.ClassProcess.
 	RuntimeClass string
+	// PodMaxPIDs is how many processes a container may have; -1 is without limit. 0 is unknown.
+	PodMaxPIDs int64
 	// Handler returns the handler of a RuntimeClass, or false if the class does not exist. With nil only the default
 	// classes exist.
 	Handler             func(class string) (string, bool)

@@ -37,7 +37,7 @@ func openLegacy(all []hierarchy, config Config) *legacy {
 		d.open(all, "cpuset", "cpuset.cpus")
 	}
 	for _, h := range all {
-		if slices.Contains(h.controllers, "pids") && config.MaxPIDs > 0 && canMake(h.home, d.name, "pids.max") {
+		if slices.Contains(h.controllers, "pids") && canMake(h.home, d.name, "pids.max") {
 			d.pids = openLegacyPIDs(h, d.name, config.MaxPIDs)
 		}
 	}

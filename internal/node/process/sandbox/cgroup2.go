@@ -16,8 +16,6 @@ import (
 type unified struct {
 	dir         string
 	controllers []string
-	// maxPIDs is what a leaf may hold; 0 or less is without limit.
-	maxPIDs int64
 }
 
 // openUnified makes the Sandbox's part of the tree. In a scope of its own, this process first moves to a child cgroup: a
@@ -33,7 +31,7 @@ func openUnified(all []hierarchy, config Config) (*unified, error) {
 			return nil, err
 		}
 	}
-	u := &unified{dir: filepath.Join(home, config.Name), maxPIDs: config.MaxPIDs}
+	u := &unified{dir: filepath.Join(home, config.Name)}
 	if err := os.Mkdir(u.dir, 0o755); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
@@ -47,8 +45,8 @@ func openUnified(all []hierarchy, config Config) (*unified, error) {
 			u.controllers = append(u.controllers, controller)
 		}
 	}
-	if u.limitsPIDs() {
-		if err := limitPIDs(u.dir, maxTogether(u.maxPIDs, machinePIDs())); err != nil {
+	if u.holds("pids") {
+		if err := setFile(u.dir, "pids.max", maxPIDs(maxTogether(config.MaxPIDs, machinePIDs()))); err != nil {
 			u.close()
 			return nil, err
 		}
@@ -74,6 +72,7 @@ type leaf struct {
 	dir    *os.File
 	events *os.File
 	weight int64
+	pids   int64
 	// killed is whether cgroup.kill was written: Linux 6.14 and later kill all processes that are cloned into such a
 	// cgroup, so it is not used again.
 	killed atomic.Bool
@@ -93,14 +92,7 @@ func (u *unified) newLeaf(name string) (*leaf, error) {
 		dir.Close()
 		return nil, err
 	}
-	l := &leaf{path: path, dir: dir, events: events, weight: defaultWeight}
-	if u.limitsPIDs() {
-		if err := limitPIDs(path, u.maxPIDs); err != nil {
-			_ = l.remove()
-			return nil, err
-		}
-	}
-	return l, nil
+	return &leaf{path: path, dir: dir, events: events, weight: defaultWeight}, nil
 }
 
 // limitMemory limits the memory of all processes in the leaf.
@@ -112,6 +104,15 @@ func (l *leaf) limitMemory(u *unified, want limits) error {
 	_ = setFile(l.path, "memory.swap.max", "0")
 	// The OOM killer kills the whole container instead of one of its processes.
 	return errors.Join(l.set("memory.oom.group", "1"), l.set("memory.max", strconv.FormatInt(want.memory, 10)))
+}
+
+// limitPIDs limits how many processes and threads may be in the leaf.
+func (l *leaf) limitPIDs(u *unified, want limits) error {
+	if !u.holds("pids") || l.pids == want.pids {
+		return nil
+	}
+	l.pids = want.pids
+	return l.set("pids.max", maxPIDs(want.pids))
 }
 
 // limitCPU limits the CPU time of the leaf, and gives it its share.

@@ -112,6 +112,7 @@ func TestAllContainersTogetherLeaveHalfOfTheMachine(t *testing.T) {
 		"half of what the machine has":      {4096, 32768, 16384},
 		"one container may have all it may": {4096, 4000, 4096},
 		"a smaller limit changes nothing":   {10, 32768, 16384},
+		"none for one is none for all":      {-1, 32768, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := maxTogether(test.container, test.machine); got != test.want {

@@ -49,7 +49,7 @@ type launch struct {
 
 // Start starts c, which shares the process ids of target unless that is nil. The error is a *StartError if c itself is at fault.
 func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error) {
-	l := &launch{sandbox: b, container: c, target: target, limits: limitsOf(c)}
+	l := &launch{sandbox: b, container: c, target: target, limits: b.limitsOf(c)}
 	if err := l.refuse(); err != nil {
 		return nil, err
 	}
@@ -167,7 +167,15 @@ func (l *launch) prepare() (err error) {
 		return fmt.Errorf("make the termination message file: %w", err)
 	}
 	if l.slot.leaf != nil {
+		if err = l.slot.leaf.limitPIDs(l.sandbox.unified, l.limits); err != nil {
+			return err
+		}
 		if err = l.slot.leaf.limitCPU(l.sandbox.unified, l.limits); err != nil {
+			return err
+		}
+	}
+	if l.group != nil {
+		if err = l.group.limit(l.limits.pids); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -18,10 +19,12 @@ const cpuPeriod = 100_000
 type limits struct {
 	memory          int64
 	cpu, cpuRequest int64 // thousandths of a CPU
+	// pids are processes and threads; less than zero is without limit, too.
+	pids int64
 }
 
-func limitsOf(c *runtime.Container) limits {
-	return limits{memory: c.MemoryLimitBytes, cpu: c.CPUMilliLimit, cpuRequest: c.CPUMilliRequest}
+func (b *Sandbox) limitsOf(c *runtime.Container) limits {
+	return limits{memory: c.MemoryLimitBytes, cpu: c.CPUMilliLimit, cpuRequest: c.CPUMilliRequest, pids: cmp.Or(c.MaxPIDs, b.config.MaxPIDs)}
 }
 
 // bounded reports whether the container's cgroup has limits, so that no other container may use it again.

@@ -17,20 +17,18 @@ import (
 // bounds them together.
 type legacyPIDs struct {
 	hierarchy
-	dir string
-	// most is what a container may have.
-	most int64
+	dir  string
 	made atomic.Int64
 }
 
 // openLegacyPIDs returns nil where the limit cannot be set.
 func openLegacyPIDs(h hierarchy, name string, most int64) *legacyPIDs {
 	dir := filepath.Join(h.home, name)
-	if limitPIDs(dir, maxTogether(most, machinePIDs())) != nil {
+	if setFile(dir, "pids.max", maxPIDs(maxTogether(most, machinePIDs()))) != nil {
 		os.Remove(dir)
 		return nil
 	}
-	return &legacyPIDs{hierarchy: h, dir: dir, most: most}
+	return &legacyPIDs{hierarchy: h, dir: dir}
 }
 
 // pidsGroup is a cgroup that limits the processes of one container after another. A thread of this process stays in it and starts
@@ -44,6 +42,9 @@ type pidsGroup struct {
 	max, current *os.File
 	// threads counts those in it: one that could not leave a container's namespaces is replaced.
 	threads int64
+	// most is how many processes and threads the container may have; set is the limit that includes those threads.
+	most int64
+	set  string
 }
 
 func (p *legacyPIDs) newGroup() (*pidsGroup, error) {
@@ -64,16 +65,30 @@ func (p *legacyPIDs) newGroup() (*pidsGroup, error) {
 
 // enter moves the calling thread into the cgroup, for good.
 func (g *pidsGroup) enter() error {
-	if err := setFile(g.dir, tasksFile, strconv.Itoa(unix.Gettid())); err != nil {
-		return err
-	}
 	g.threads++
-	return g.limit(0)
+	return setFile(g.dir, tasksFile, strconv.Itoa(unix.Gettid()))
 }
 
-// limit lets the container have its processes, and some more for a while.
-func (g *pidsGroup) limit(more int64) error {
-	_, err := g.max.WriteString(strconv.FormatInt(g.most+g.threads+more, 10))
+// limit lets a container have as many processes and threads.
+func (g *pidsGroup) limit(most int64) error {
+	g.most = most
+	return g.allow(0)
+}
+
+// allow lets some more be in the cgroup than the container may have.
+func (g *pidsGroup) allow(more int64) error {
+	most := g.most
+	if most > 0 {
+		most += g.threads + more
+	}
+	text := maxPIDs(most)
+	if text == g.set {
+		return nil
+	}
+	_, err := g.max.WriteString(text)
+	if err == nil {
+		g.set = text
+	}
 	return err
 }
 
@@ -83,10 +98,10 @@ func (g *pidsGroup) start(p *stage.Program, own stage.Namespaces, cgroup int) (*
 	if g == nil || !p.IsApart() {
 		return stage.Start(p, own, cgroup)
 	}
-	if err := g.limit(1); err != nil {
+	if err := g.allow(1); err != nil {
 		return nil, err
 	}
-	defer func() { _ = g.limit(0) }()
+	defer func() { _ = g.allow(0) }()
 	return stage.Start(p, own, cgroup)
 }
 

@@ -8,19 +8,22 @@ import (
 	"strings"
 )
 
-func (u *unified) limitsPIDs() bool { return u.maxPIDs > 0 && u.holds("pids") }
-
-// processLimit says what bounds the number of processes.
+// processLimit says what bounds the number of processes of a container that has no limit of its own.
 func (b *Sandbox) processLimit() string {
-	if b.unified != nil && b.unified.limitsPIDs() || b.legacy.pids != nil {
+	if b.config.MaxPIDs > 0 && (b.unified != nil && b.unified.holds("pids") || b.legacy.pids != nil) {
 		return fmt.Sprintf("at most %d a container", b.config.MaxPIDs)
 	}
 	return ""
 }
 
 // maxTogether bounds the processes of all containers together: half of what the machine can have, but at least the limit of one
-// container.
-func maxTogether(container, machine int64) int64 { return max(container, machine/2) }
+// container. Zero and less are without limit.
+func maxTogether(container, machine int64) int64 {
+	if container <= 0 {
+		return container
+	}
+	return max(container, machine/2)
+}
 
 // machinePIDs is how many processes and threads the machine can have.
 func machinePIDs() int64 {
@@ -38,6 +41,10 @@ func machinePIDs() int64 {
 	return least
 }
 
-func limitPIDs(dir string, most int64) error {
-	return setFile(dir, "pids.max", strconv.FormatInt(most, 10))
+// maxPIDs is a limit in the words of the kernel.
+func maxPIDs(n int64) string {
+	if n <= 0 {
+		return "max"
+	}
+	return strconv.FormatInt(n, 10)
 }
