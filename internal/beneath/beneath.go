@@ -7,6 +7,7 @@
 package beneath
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -87,31 +88,24 @@ func (d *Dir) Rename(from, to string) error {
 	return nil
 }
 
-// Remove removes the entry of that name with all its contents. It returns nil if there is none.
-func (d *Dir) Remove(name string) error {
+// Remove removes the entry of that name with all its contents. It returns nil if there is none. When ctx ends, some of the contents
+// may be left.
+func (d *Dir) Remove(ctx context.Context, name string) error {
 	if !IsElement(name) {
 		return fmt.Errorf("remove %q from %s: it is not the name of an entry", name, d.file.Name())
 	}
-	r := removal{top: d.file}
-	if err := r.remove(d.file, name, 0); err != nil {
-		return err
-	}
-	for i := 0; i < len(r.moved); i++ {
-		if err := r.remove(d.file, r.moved[i], 0); err != nil {
-			return err
-		}
-	}
-	return nil
+	r := removal{ctx: ctx}
+	return r.remove(d.file, name, 0)
 }
 
 // Empty removes all entries.
-func (d *Dir) Empty() error {
+func (d *Dir) Empty(ctx context.Context) error {
 	names, err := d.file.Readdirnames(-1)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := d.Remove(name); err != nil {
+		if err := d.Remove(ctx, name); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package beneath_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,7 +46,7 @@ func remove(t *testing.T, dir, name string) error {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	return d.Remove(name)
+	return d.Remove(t.Context(), name)
 }
 
 func isThere(t *testing.T, path string) bool {
@@ -157,22 +158,7 @@ func TestWhatIsMountedThereIsLeftAlone(t *testing.T) {
 // A pod may nest directories deeper than the limits of open files and of path lengths.
 func TestDirectoriesOfAnyDepthAreRemoved(t *testing.T) {
 	ours, _ := place(t)
-	here, err := os.OpenRoot(ours)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 5000 {
-		if err := here.Mkdir("d", 0o700); err != nil {
-			t.Fatal(err)
-		}
-		next, err := here.OpenRoot("d")
-		here.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		here = next
-	}
-	here.Close()
+	nest(t, ours, 5000)
 	if err := remove(t, ours, "d"); err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +166,42 @@ func TestDirectoriesOfAnyDepthAreRemoved(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
+}
+
+func TestWhatARemovalLeavesIsRemovedByTheNext(t *testing.T) {
+	ours, _ := place(t)
+	nest(t, ours, 500)
+	d, err := beneath.Open(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for asked := 1; ; asked++ {
+		err := d.Remove(&endsWhenAsked{Context: t.Context(), times: asked}, "d")
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	left, err := os.ReadDir(ours)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// endsWhenAsked is a context that has ended when it is asked so many times.
+type endsWhenAsked struct {
+	context.Context
+	times int
+}
+
+func (c *endsWhenAsked) Err() error {
+	if c.times--; c.times < 0 {
+		return context.Canceled
+	}
+	return nil
 }
 
 func TestEmptyKeepsTheDirectory(t *testing.T) {
@@ -193,7 +215,7 @@ func TestEmptyKeepsTheDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if err := d.Empty(); err != nil {
+	if err := d.Empty(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(ours)

@@ -1,12 +1,14 @@
 package beneath
 
 import (
+	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/filetree"
 )
 
 // Share says how a directory is shared with a group.
@@ -26,72 +28,79 @@ const (
 
 // ShareAt gives the directory at path, which may not be a symbolic link, and all its contents to a group. Files that are made
 // there later belong to the group as well. The directory above it must belong to this user, but containers may have given it
-// to another one.
-func ShareAt(path string, s Share) error {
+// to another one. When ctx ends, some of the contents may not belong to the group yet, nor does the directory itself.
+func ShareAt(ctx context.Context, path string, s Share) error {
 	parent, err := Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer parent.Close()
-	dir, err := openAt(parent.file, filepath.Base(path), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+	dir, err := openAt(parent.file, filepath.Base(path), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()))
-	if err != nil {
-		return err
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(dir.Fd()), &stat); err != nil {
+		return &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	defer root.Close()
-	if s.OnMismatch && s.matches(dir) {
+	if s.OnMismatch && s.matches(&stat) {
 		return nil
 	}
-	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return s.apply(root, path)
-	})
+	// The directory comes last: OnMismatch takes it for a sign that all its contents are shared.
+	if err = (filetree.Walk{Visit: s.visit}).Below(ctx, dir); err == nil {
+		err = s.apply(dir)
+	}
 	if err != nil {
 		return fmt.Errorf("give %s to group %d: %w", path, s.Group, err)
 	}
 	return nil
 }
 
-func (s Share) apply(root *os.Root, path string) error {
-	if err := root.Lchown(path, -1, int(s.Group)); err != nil {
-		return err
+func (s Share) visit(dir *os.File, name string, stat *unix.Stat_t) error {
+	if s.matches(stat) {
+		return nil
 	}
-	info, err := root.Lstat(path)
+	file, err := filetree.Open(dir, name, unix.O_PATH)
+	if filetree.IsElsewhere(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	mode := s.mode(info.Mode())
-	if info.Mode()&fs.ModeSymlink != 0 || mode == info.Mode() {
+	defer file.Close()
+	return s.apply(file)
+}
+
+// apply shares an open file.
+func (s Share) apply(file *os.File) error {
+	if err := unix.Fchownat(int(file.Fd()), "", -1, int(s.Group), unix.AT_EMPTY_PATH); err != nil {
+		return &os.PathError{Op: "chown", Path: file.Name(), Err: err}
+	}
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &stat); err != nil { // The new group may have cleared some bits of the mode.
+		return &os.PathError{Op: "stat", Path: file.Name(), Err: err}
+	}
+	if s.matches(&stat) {
 		return nil
 	}
-	return root.Chmod(path, mode)
+	return unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", file.Fd()), s.mode(stat.Mode)&^unix.S_IFMT)
 }
 
 // mode returns the mode of a shared file or directory that has this one.
-func (s Share) mode(m fs.FileMode) fs.FileMode {
-	if m.IsDir() {
-		m |= fs.ModeSetgid
-	}
-	switch {
-	case s.Write && m.IsDir():
-		m |= writableDir
-	case s.Write && m.IsRegular():
-		m |= writableFile
+func (s Share) mode(m uint32) uint32 {
+	switch kind := m & unix.S_IFMT; {
+	case kind == unix.S_IFDIR && s.Write:
+		return m | unix.S_ISGID | writableDir
+	case kind == unix.S_IFDIR:
+		return m | unix.S_ISGID
+	case kind == unix.S_IFREG && s.Write:
+		return m | writableFile
 	}
 	return m
 }
 
-func (s Share) matches(dir *os.File) bool {
-	var stat unix.Stat_t
-	if err := unix.Fstat(int(dir.Fd()), &stat); err != nil || stat.Gid != s.Group {
-		return false
-	}
-	info, err := dir.Stat()
-	return err == nil && s.mode(info.Mode()) == info.Mode()
+// matches reports whether a file is shared in this way.
+func (s Share) matches(stat *unix.Stat_t) bool {
+	return stat.Gid == s.Group && s.mode(stat.Mode) == stat.Mode
 }

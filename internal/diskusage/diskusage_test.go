@@ -1,6 +1,7 @@
 package diskusage_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func size(t testing.TB, path string) int64 {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	bytes, err := diskusage.Of(dir)
+	bytes, err := diskusage.Of(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

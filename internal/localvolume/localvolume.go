@@ -93,7 +93,7 @@ func (d Dir) Remove(ctx context.Context, volume string) error {
 	if d.empty != nil {
 		notEmptied = d.empty(ctx, d.Path(removed))
 	}
-	if err := dir.Remove(removed); err != nil {
+	if err := dir.Remove(ctx, removed); err != nil {
 		return errors.Join(err, notEmptied)
 	}
 	return nil

@@ -35,7 +35,7 @@ func (n *Node) build() {
 	n.dirs = newPodDirs(n.Dir, n.Runtime, n.times.stopTimeout)
 	var manager *images.Manager
 	if n.Images != nil {
-		manager = images.New(pull.Client(), n.Images, n.imagePulled, n.recordPull)
+		manager = images.New(pull.Client(), n.Images, n.retryStarts, n.recordPull)
 	}
 	n.networks = newPodNetworks(n.Runtime.Info().PodRange, n.HasServices)
 	n.feed = &serviceFeed{runtime: n.Runtime, within: n.ServiceRange, recorder: n.Recorder, changed: make(chan struct{}, 1)}
@@ -52,7 +52,7 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 		pods: n.pods, configUsers: n.configUsers, dirs: n.dirs, logs: n.Logs, logRetention: n.logRetention, events: podEvents{n.Recorder},
 		networks: n.networks, prober: prober.New(n.Runtime.Exec, n.dialer(ip), strings.TrimPrefix(n.Version, "v")), began: now(),
 	}
-	n.workers = w
+	n.workers, w.shares = w, volumes.NewShares(n.retryStarts)
 	n.alarm = alarm.New(func(uid types.UID) { w.wake(uid) }, clock.RealClock{})
 	bound := claims.Reader{Client: n.Client, Node: w.node}
 	n.scheduler = newScheduler(n.Allocatable, n.Cordoned, w.wake, bound.Unmet)
@@ -65,7 +65,7 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 		Runtime: n.Runtime, Images: manager, WhyNoImages: n.WhyNoImages, DataDir: n.Dir,
 		Services: n.feed.allServices,
 		Env:      env.Resolver{Configs: configs, Facts: facts, Base: env.Base(n.Environ)},
-		Volumes:  volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: n.Volumes},
+		Volumes:  volumes.Maker{Configs: configs, Facts: facts, Claims: bound, Local: n.Volumes, Shares: w.shares},
 	})
 	n.eviction = &localStorageEviction{diskMeter: n.diskMeter(), pods: n.pods, every: n.times.measureEvery, wake: w.wake}
 }

@@ -45,10 +45,12 @@ func (d *podDirs) terminationMessage(id runtime.ID) string {
 }
 
 // remove removes the folder of a pod, after Runtime.RemovePod.
-func (d *podDirs) remove(uid types.UID) error { return d.removals.Remove(string(uid)) }
+func (d *podDirs) remove(ctx context.Context, uid types.UID) error {
+	return d.removals.Remove(ctx, string(uid))
+}
 
 // removeVolumes removes the volumes in the folder of a pod, after Runtime.RemovePod.
-func (d *podDirs) removeVolumes(uid types.UID) error {
+func (d *podDirs) removeVolumes(ctx context.Context, uid types.UID) error {
 	dir, err := beneath.Open(d.of(uid))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -57,7 +59,7 @@ func (d *podDirs) removeVolumes(uid types.UID) error {
 		return err
 	}
 	defer dir.Close()
-	return dir.Remove(filepath.Base(d.volumes(uid)))
+	return dir.Remove(ctx, filepath.Base(d.volumes(uid)))
 }
 
 // removeLeftovers queues the folders of pods that terminated while the node did not run.

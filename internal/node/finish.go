@@ -23,7 +23,7 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 		w.stopRemaining(ctx, p, api)
 		return
 	}
-	p.markEnded()
+	w.end(p)
 	if !gone && awaitsRemoval(api) && !w.remove(ctx, p, api) {
 		w.disk.checkNow() // A store whose disk is full may have refused it.
 		return
@@ -93,7 +93,7 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 			return false
 		}
 	}
-	if err := w.dirs.remove(p.uid); err != nil {
+	if err := w.dirs.remove(ctx, p.uid); err != nil {
 		warn(ctx, "remove the volumes of a pod", err, "pod", p.uid)
 	}
 	w.networks.release(p.uid)

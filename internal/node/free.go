@@ -8,12 +8,18 @@ import (
 
 // storeEnd stores the status of a pod whose containers have all ended for good. It reports whether to sync the pod again at once.
 func (w *podWorkers) storeEnd(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) (again bool) {
-	p.markEnded()
+	w.end(p)
 	if w.status.reportNow(ctx, p, api, change) {
 		return true
 	}
 	w.disk.checkNow() // A store whose disk is full may have refused it.
 	return false
+}
+
+// end ends what is done for a pod whose containers have all ended for good.
+func (w *podWorkers) end(p *pod) {
+	w.shares.End(p.uid)
+	p.markEnded()
 }
 
 // freeEnded removes the volumes of pods whose containers have all ended for good, although that may not be stored yet: what is
@@ -34,7 +40,7 @@ func (w *podWorkers) freeVolumes(ctx context.Context, p *pod) {
 	}
 	err := w.runtime.RemovePod(ctx, p.uid, w.dirs.volumes(p.uid))
 	if err == nil {
-		err = w.dirs.removeVolumes(p.uid)
+		err = w.dirs.removeVolumes(ctx, p.uid)
 	}
 	if err != nil {
 		warn(ctx, "remove the volumes of a pod that has ended", err, "pod", p.uid)

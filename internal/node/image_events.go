@@ -6,8 +6,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/images"
 )
 
-// imagePulled requeues a pod that has waited for an image.
-func (n *Node) imagePulled(uid types.UID) {
+// retryStarts requeues a pod that has waited for an image or a volume.
+func (n *Node) retryStarts(uid types.UID) {
 	if p := n.pods.get(uid); p != nil {
 		p.markStale()
 		n.workers.wake(uid)

@@ -12,6 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
 // reasonFull is the waiting reason of a container that cannot start for lack of disk space.
@@ -26,7 +27,13 @@ const (
 func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.Start) {
 	c, reason, err := w.containers.Make(ctx, w.startOf(p, api, s))
 	var waiting *images.Waiting
+	var sharing volumes.SharingError
 	switch {
+	case ctx.Err() != nil:
+		return
+	case errors.As(err, &sharing):
+		p.awaitVolume(s, sharing)
+		return
 	case errors.As(err, &waiting):
 		w.awaitImage(p, api, s, waiting)
 		return
@@ -115,6 +122,14 @@ func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reas
 	if p.firstTime(lifecycle.EventKey{Reason: event, Container: name, Attempt: s.Attempt}) {
 		w.events.Eventf(api, corev1.EventTypeWarning, event, "Error: %v", err)
 	}
+}
+
+// awaitVolume stores that a start waits for a volume. The pod is woken when it need not wait any longer.
+func (p *pod) awaitVolume(s lifecycle.Start, why error) {
+	if p.startFailures == nil {
+		p.startFailures = map[string]lifecycle.StartFailure{}
+	}
+	p.startFailures[s.Container.Name] = lifecycle.StartFailure{Reason: containers.ReasonCreating, Message: why.Error(), RetryAt: now().Add(maxRetryAfter)}
 }
 
 // awaitImage stores that a start waits for its image.

@@ -16,6 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/prober"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
 // podWorkers sync pods: they start and stop containers, and manage all that belongs to a pod from its admission to its
@@ -41,6 +42,7 @@ type podWorkers struct {
 	networks     *podNetworks
 	disk         *disk
 	prober       *prober.Prober
+	shares       *volumes.Shares
 	// began is when this node did. Containers that started before are those of an earlier run.
 	began time.Time
 	// background are the probes and hooks that run.
@@ -64,6 +66,7 @@ func (w *podWorkers) run(ctx context.Context, workers int) {
 	w.queue.ShutDown()
 	all.Wait()
 	w.background.Wait()
+	w.shares.Wait()
 }
 
 func (w *podWorkers) work(ctx context.Context) {

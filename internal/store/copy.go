@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -86,7 +87,7 @@ func removeCopy(dir string) error {
 		return err
 	}
 	defer d.Close()
-	return errors.Join(d.Empty(), os.Remove(dir))
+	return errors.Join(d.Empty(context.Background()), os.Remove(dir))
 }
 
 // copyFile leaves holes where a file is zero, which most of etcd's files are.

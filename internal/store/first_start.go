@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,7 +60,7 @@ func removeUnfinished(etcdDir string) error {
 		return err
 	}
 	defer dir.Close()
-	return dir.Remove("member")
+	return dir.Remove(context.Background(), "member")
 }
 
 // endFirstStart removes the mark. It is called when etcd is ready, before anything is stored, and syncs the directory, so

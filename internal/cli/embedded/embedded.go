@@ -78,5 +78,5 @@ func removeScratch(dir string) error {
 		return err
 	}
 	defer d.Close()
-	return errors.Join(d.Empty(), os.Remove(dir))
+	return errors.Join(d.Empty(context.Background()), os.Remove(dir))
 }

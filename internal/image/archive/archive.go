@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -143,7 +144,7 @@ func readLayoutArchive(file, work string, do func(Image) error) error {
 	}
 	defer func() {
 		if parent, err := beneath.Open(work); err == nil {
-			_ = parent.Remove(filepath.Base(dir))
+			_ = parent.Remove(context.Background(), filepath.Base(dir))
 			parent.Close()
 		}
 	}()

@@ -1,6 +1,7 @@
 package layer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -106,7 +107,7 @@ func (m *merging) remove(p string) error {
 		return err
 	}
 	defer dir.Close()
-	return keepTime(dir, func() error { return beneath.At(dir).Remove(path.Base(p)) })
+	return keepTime(dir, func() error { return beneath.At(dir).Remove(context.Background(), path.Base(p)) })
 }
 
 func (m *merging) empty(p string) error {
@@ -115,7 +116,7 @@ func (m *merging) empty(p string) error {
 		return err
 	}
 	defer dir.Close()
-	return keepTime(dir, beneath.At(dir).Empty)
+	return keepTime(dir, func() error { return beneath.At(dir).Empty(context.Background()) })
 }
 
 // directory adds the content of src to dst, whose path is p. isNew says that the merge has just created dst.

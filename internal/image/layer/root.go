@@ -1,6 +1,7 @@
 package layer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -197,5 +198,5 @@ func (r *root) removeExisting(dir *os.File, name string) error {
 	if !isDir(s) {
 		return unix.Unlinkat(int(dir.Fd()), name, 0)
 	}
-	return beneath.At(dir).Remove(name)
+	return beneath.At(dir).Remove(context.Background(), name)
 }

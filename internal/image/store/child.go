@@ -121,7 +121,7 @@ func (t childTask) unpack(compressed io.Reader) error {
 	}
 	defer dir.Close()
 	// An earlier child may have unpacked bytes of a download that has begun again.
-	if err := beneath.At(dir).Empty(); err != nil {
+	if err := beneath.At(dir).Empty(context.Background()); err != nil {
 		return err
 	}
 	plain, err := decompress(compressed)

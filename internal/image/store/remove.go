@@ -76,7 +76,7 @@ func (s *Store) sweep() error {
 		return err
 	}
 	defer work.Close()
-	return work.Empty()
+	return work.Empty(context.Background())
 }
 
 // moveAwayUnnamed moves what no image in the list needs to the work directory. The list cannot change meanwhile.
@@ -151,7 +151,7 @@ func (s *Store) discardHere(name string) error {
 		return err
 	}
 	defer work.Close()
-	return work.Remove(name)
+	return work.Remove(context.Background(), name)
 }
 
 func (s *Store) pruneConfigs(named map[string]bool) error {

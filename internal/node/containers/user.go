@@ -80,7 +80,7 @@ func (m *Maker) sharerFor(api *corev1.Pod) func(context.Context, string, beneath
 	case s == nil || s.FSGroup == nil:
 		return nil
 	case os.Geteuid() == 0:
-		return func(_ context.Context, dir string, s beneath.Share) error { return beneath.ShareAt(dir, s) }
+		return beneath.ShareAt
 	case runtime.HandlerOf(api) == runtime.ClassOCI && m.isolation.CanShareVolumes && *s.FSGroup < int64(m.isolation.ImageIDs):
 		// Only the runtime can assign subordinate ids. It refuses to start containers with a group outside of them.
 		return m.Runtime.ShareVolume

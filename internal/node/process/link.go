@@ -94,6 +94,7 @@ func (l *link) ask(ctx context.Context, request wire.Request) (wire.Reply, error
 		l.mu.Lock()
 		delete(l.waiting, request.Seq)
 		l.mu.Unlock()
+		l.out.Put(wire.Request{Op: wire.OpCancel, Seq: request.Seq})
 		return wire.Reply{}, ctx.Err()
 	}
 }

@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,7 +31,7 @@ func inDir(path string, change func(*beneath.Dir) error) error {
 }
 
 func remove(path string) error {
-	return inDir(filepath.Dir(path), func(dir *beneath.Dir) error { return dir.Remove(filepath.Base(path)) })
+	return inDir(filepath.Dir(path), func(dir *beneath.Dir) error { return dir.Remove(context.Background(), filepath.Base(path)) })
 }
 
 // copyPointer makes a data directory that names a run directory, as a copy of another data directory does.
@@ -49,7 +50,9 @@ func isGone(path string) bool {
 func TestADeletedDataDirectoryEndsItsHost(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, data, run string) error{
 		"it is deleted": func(_ *testing.T, data, _ string) error { return remove(data) },
-		"it is emptied": func(_ *testing.T, data, _ string) error { return inDir(data, (*beneath.Dir).Empty) },
+		"it is emptied": func(_ *testing.T, data, _ string) error {
+			return inDir(data, func(dir *beneath.Dir) error { return dir.Empty(context.Background()) })
+		},
 		"a copy of it is back": func(t *testing.T, data, run string) error {
 			return errors.Join(remove(data), copyPointer(t, data, run))
 		},

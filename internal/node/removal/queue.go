@@ -79,13 +79,13 @@ func (q *Queue) remove(stopping context.Context, folder string) {
 	if stopping.Err() != nil {
 		return
 	}
-	if err := q.Remove(folder); err != nil {
+	if err := q.Remove(stopping, folder); err != nil && stopping.Err() == nil {
 		slog.Warn("remove the folder of a pod", "error", err)
 	}
 }
 
-// Remove removes a folder at once.
-func (q *Queue) Remove(folder string) error {
+// Remove removes a folder at once. What is left of it when ctx ends can be removed later.
+func (q *Queue) Remove(ctx context.Context, folder string) error {
 	dir, err := beneath.Open(q.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -94,5 +94,5 @@ func (q *Queue) Remove(folder string) error {
 		return err
 	}
 	defer dir.Close()
-	return dir.Remove(folder)
+	return dir.Remove(ctx, folder)
 }

@@ -81,7 +81,7 @@ func TestWhatTakesTooLongIsLeftForTheNextStart(t *testing.T) {
 func TestNothingOutsideTheDirectoryGoes(t *testing.T) {
 	dir := full(t, "stays")
 	for _, folder := range []string{"../decoy", "..", ".", "", dir + "/../decoy"} {
-		if err := removal.New(dir, time.Minute, nil).Remove(folder); err == nil {
+		if err := removal.New(dir, time.Minute, nil).Remove(t.Context(), folder); err == nil {
 			t.Errorf("%q was removed", folder)
 		}
 	}

@@ -25,6 +25,8 @@ type Maker struct {
 	Facts   downward.Facts
 	// Local has the directories of provisioned PersistentVolumes.
 	Local localvolume.Dir
+	// Shares gives persistent volumes to the fsGroups of pods.
+	Shares *Shares
 }
 
 // Pod is a pod and the folder that holds its volumes.
@@ -111,7 +113,7 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly 
 	if err != nil {
 		return mount, err
 	}
-	return mount, write(mount.HostPath, files, pod.groupSetter(ctx))
+	return mount, write(ctx, mount.HostPath, files, pod.groupSetter(ctx))
 }
 
 // hostPath checks a path of the machine, or makes it if its type says so.

@@ -28,7 +28,7 @@ func (m Maker) persistent(ctx context.Context, pod Pod, v *corev1.Volume, readOn
 	}
 	mount, err := m.mountOf(pod, v, pv, readOnly)
 	if err == nil && persistentvolume.IsLocal(pv) && !used {
-		err = pod.share(ctx, mount.HostPath)
+		err = m.share(ctx, pod, v.Name, mount.HostPath)
 	}
 	if err != nil {
 		return runtime.Mount{}, err
@@ -60,11 +60,12 @@ func isDirectory(path string) error {
 }
 
 // share gives a persistent volume to the pod's fsGroup.
-func (p Pod) share(ctx context.Context, dir string) error {
-	group, shared := p.group()
+func (m Maker) share(ctx context.Context, pod Pod, volume, dir string) error {
+	group, shared := pod.group()
 	if !shared {
 		return nil
 	}
-	policy := ptr.Deref(p.Spec.SecurityContext.FSGroupChangePolicy, corev1.FSGroupChangeAlways)
-	return p.Share(ctx, dir, beneath.Share{Group: group, Write: true, OnMismatch: policy == corev1.FSGroupChangeOnRootMismatch})
+	policy := ptr.Deref(pod.Spec.SecurityContext.FSGroupChangePolicy, corev1.FSGroupChangeAlways)
+	share := beneath.Share{Group: group, Write: true, OnMismatch: policy == corev1.FSGroupChangeOnRootMismatch}
+	return m.Shares.share(ctx, pod.UID, volume, func(ctx context.Context) error { return pod.Share(ctx, dir, share) })
 }

@@ -16,7 +16,7 @@ func TestAVolumeIsSharedBeforeItIsShown(t *testing.T) {
 	for name, fill := range map[string]func(string, groupSetter) error{
 		"an emptyDir": makeEmptyDir,
 		"files": func(dir string, share groupSetter) error {
-			return write(dir, files(map[string]string{"a": "1"}), share)
+			return write(t.Context(), dir, files(map[string]string{"a": "1"}), share)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestFilesAreSharedAgainWhenTheyChange(t *testing.T) {
 		return err
 	}
 	for _, text := range []string{"1", "1", "2"} {
-		if err := write(dir, map[string]file{"a": {data: []byte(text), mode: 0o400}}, share); err != nil {
+		if err := write(t.Context(), dir, map[string]file{"a": {data: []byte(text), mode: 0o400}}, share); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,6 +2,7 @@ package volumes
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,7 @@ const dataLink = "..data"
 
 // write makes the folder show exactly these files, old ones or new ones at any instant and never a mixture.
 // It does nothing if the folder shows them already.
-func write(dir string, files map[string]file, setGroup groupSetter) error {
+func write(ctx context.Context, dir string, files map[string]file, setGroup groupSetter) error {
 	for path := range files {
 		if !filepath.IsLocal(path) || strings.HasPrefix(path, "..") {
 			return fmt.Errorf("file path %q must be relative, inside the volume, and not begin with two dots", path)
@@ -41,7 +42,7 @@ func write(dir string, files map[string]file, setGroup groupSetter) error {
 	if err := link(dir, files); err != nil {
 		return err
 	}
-	return removeOthers(dir, filepath.Base(generation))
+	return removeOthers(ctx, dir, filepath.Base(generation))
 }
 
 // generationPrefix begins the names of the folders that hold the files.
@@ -52,7 +53,7 @@ func isGeneration(name string) bool {
 }
 
 // removeOthers removes all generations but one: the previous one, and those that a crash has left.
-func removeOthers(dir, generation string) error {
+func removeOthers(ctx context.Context, dir, generation string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func removeOthers(dir, generation string) error {
 	defer volume.Close()
 	for _, e := range entries {
 		if isGeneration(e.Name()) && e.Name() != generation {
-			if err := volume.Remove(e.Name()); err != nil {
+			if err := volume.Remove(ctx, e.Name()); err != nil {
 				return err
 			}
 		}

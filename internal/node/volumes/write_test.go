@@ -59,7 +59,7 @@ func TestWriteShowsExactlyTheFiles(t *testing.T) {
 		content := rapid.MapOf(rapid.SampledFrom([]string{"a", "b", "sub/c", "sub/d", "deep/er/e"}), rapid.StringN(0, 3, 9))
 		for range rapid.IntRange(1, 5).Draw(rt, "writes") {
 			want := content.Draw(rt, "files")
-			if err := write(dir, files(want), nil); err != nil {
+			if err := write(t.Context(), dir, files(want), nil); err != nil {
 				rt.Fatal(err)
 			}
 			if diff := cmp.Diff(want, shown(rt, dir)); diff != "" {
@@ -74,14 +74,14 @@ func TestWriteShowsExactlyTheFiles(t *testing.T) {
 
 func TestWritingTheSameAgainChangesNothing(t *testing.T) {
 	dir := t.TempDir()
-	if err := write(dir, files(map[string]string{"a": "1"}), nil); err != nil {
+	if err := write(t.Context(), dir, files(map[string]string{"a": "1"}), nil); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.Readlink(filepath.Join(dir, dataLink))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := write(dir, files(map[string]string{"a": "1"}), nil); err != nil {
+	if err := write(t.Context(), dir, files(map[string]string{"a": "1"}), nil); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.Readlink(filepath.Join(dir, dataLink)); err != nil || after != before {
@@ -91,7 +91,7 @@ func TestWritingTheSameAgainChangesNothing(t *testing.T) {
 		t.Errorf("mode %v, %v", info, err)
 	}
 	other := map[string]file{"a": {data: []byte("1"), mode: 0o600}}
-	if err := write(dir, other, nil); err != nil {
+	if err := write(t.Context(), dir, other, nil); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "a")); err != nil || info.Mode().Perm() != 0o600 {
@@ -101,7 +101,7 @@ func TestWritingTheSameAgainChangesNothing(t *testing.T) {
 
 func TestWriteKeepsInside(t *testing.T) {
 	for _, path := range []string{"../a", "/a", "..", "..data", "a/../../b", ""} {
-		if err := write(t.TempDir(), map[string]file{path: {}}, nil); err == nil {
+		if err := write(t.Context(), t.TempDir(), map[string]file{path: {}}, nil); err == nil {
 			t.Errorf("wrote to %q", path)
 		}
 	}
@@ -119,7 +119,7 @@ func TestWriteLeavesAloneWhatAPlantedLinkLeadsTo(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(decoy, "kept"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := write(dir, files(map[string]string{"a": "1"}), nil); err != nil {
+			if err := write(t.Context(), dir, files(map[string]string{"a": "1"}), nil); err != nil {
 				t.Fatal(err)
 			}
 			data := filepath.Join(dir, dataLink)
@@ -132,7 +132,7 @@ func TestWriteLeavesAloneWhatAPlantedLinkLeadsTo(t *testing.T) {
 			if err := os.Symlink(target, data); err != nil {
 				t.Fatal(err)
 			}
-			if err := write(dir, files(map[string]string{"a": "2"}), nil); err != nil {
+			if err := write(t.Context(), dir, files(map[string]string{"a": "2"}), nil); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(map[string]string{"a": "2"}, shown(t, dir)); diff != "" {
@@ -150,7 +150,7 @@ func TestWriteLeavesAloneWhatAPlantedLinkLeadsTo(t *testing.T) {
 func TestDirectoriesAboveAVolumeAreClosed(t *testing.T) {
 	pods := filepath.Join(t.TempDir(), "pods")
 	made := map[string]error{
-		"written": write(filepath.Join(pods, "uid", "written"), files(map[string]string{"a": "1"}), nil),
+		"written": write(t.Context(), filepath.Join(pods, "uid", "written"), files(map[string]string{"a": "1"}), nil),
 		"empty":   makeEmptyDir(filepath.Join(pods, "uid", "empty"), nil),
 	}
 	for name, want := range map[string]fs.FileMode{".": 0o700, "uid": 0o700, "uid/written": 0o755, "uid/empty": 0o777} {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"os"
 
@@ -12,11 +13,11 @@ import (
 )
 
 // measure runs in the host because the control plane may not read files that belong to users of a user namespace.
-func (h *Host) measure(ids []runtime.ID, dirs []string) (runtime.Usage, error) {
+func (h *Host) measure(ctx context.Context, ids []runtime.ID, dirs []string) (runtime.Usage, error) {
 	usage := runtime.Usage{}
 	for _, id := range ids {
 		dir, err := h.openWritten(id)
-		bytes, err := measureDir(dir, err)
+		bytes, err := measureDir(ctx, dir, err)
 		if err != nil {
 			return usage, err
 		}
@@ -24,7 +25,7 @@ func (h *Host) measure(ids []runtime.ID, dirs []string) (runtime.Usage, error) {
 	}
 	for _, path := range dirs {
 		dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-		bytes, err := measureDir(dir, err)
+		bytes, err := measureDir(ctx, dir, err)
 		if err != nil {
 			return usage, err
 		}
@@ -65,7 +66,7 @@ func (h *Host) withProcess(id runtime.ID, use func(*sandbox.Process)) {
 
 // measureDir measures and closes dir. Where opening it failed with err because it does not exist or may not be read, its
 // size is 0.
-func measureDir(dir *os.File, err error) (int64, error) {
+func measureDir(ctx context.Context, dir *os.File, err error) (int64, error) {
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return 0, nil
 	}
@@ -73,5 +74,5 @@ func measureDir(dir *os.File, err error) (int64, error) {
 		return 0, err
 	}
 	defer dir.Close()
-	return diskusage.Of(dir)
+	return diskusage.Of(ctx, dir)
 }

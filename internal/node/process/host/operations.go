@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -50,7 +51,7 @@ func (h *Host) forget(ids []runtime.ID) error {
 }
 
 // removePod kills what is left of a pod and waits until it is gone.
-func (h *Host) removePod(uid types.UID, dir string) error {
+func (h *Host) removePod(ctx context.Context, uid types.UID, dir string) error {
 	h.mu.Lock()
 	var left []*entry
 	for id, e := range h.entries {
@@ -70,11 +71,11 @@ func (h *Host) removePod(uid types.UID, dir string) error {
 	if err := h.sandbox.RemovePod(uid); err != nil || dir == "" {
 		return err
 	}
-	return h.removeVolume(dir)
+	return h.removeVolume(ctx, dir)
 }
 
 // removeVolume removes files whose owners are users of this user namespace only. The control plane can remove the others.
-func (h *Host) removeVolume(path string) error {
+func (h *Host) removeVolume(ctx context.Context, path string) error {
 	if h.config.Outside == nil {
 		return nil
 	}
@@ -86,7 +87,7 @@ func (h *Host) removeVolume(path string) error {
 		return err
 	}
 	defer parent.Close()
-	return parent.Remove(filepath.Base(path))
+	return parent.Remove(ctx, filepath.Base(path))
 }
 
 // updateIdleTimer starts the idle timer when there are neither containers nor control planes, and stops it otherwise. The

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 
 	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/process/wire"
@@ -15,6 +17,10 @@ type session struct {
 	host *Host
 	conn *wire.Conn
 	out  *wire.Queue[any]
+
+	mu sync.Mutex
+	// cancels end the requests that are being carried out, by their Seq.
+	cancels map[uint64]context.CancelFunc
 }
 
 // serve accepts control planes until the listener is closed.
@@ -89,7 +95,7 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 		return nil, w
 	}
 	h.hadControlPlane = true
-	s := &session{host: h, conn: conn}
+	s := &session{host: h, conn: conn, cancels: map[uint64]context.CancelFunc{}}
 	// It counts as a control plane, but gets no events before its queue exists.
 	h.sessions[s] = false
 	h.updateIdleTimer()
@@ -116,22 +122,50 @@ func (h *Host) leave(s *session) {
 	h.updateIdleTimer()
 }
 
+// read handles requests until the control plane hangs up. Those that visit files end then, and the next control plane asks again.
 func (s *session) read() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	for {
 		var r wire.Request
 		if s.conn.Receive(&r) != nil {
 			return
 		}
 		// Each in its own goroutine: a start takes a millisecond, and thousands may be asked for at once.
-		go s.handle(r)
+		switch r.Op {
+		case wire.OpStart:
+			go s.start(r)
+		case wire.OpCancel:
+			s.cancel(r.Seq)
+		default:
+			ctx := s.begin(ctx, r.Seq)
+			go func() {
+				defer s.cancel(r.Seq)
+				s.out.Put(s.host.answer(ctx, r))
+			}()
+		}
 	}
 }
 
-func (s *session) handle(r wire.Request) {
-	if r.Op != wire.OpStart {
-		s.out.Put(s.host.answer(r))
-		return
+// begin returns a context for a request, until cancel.
+func (s *session) begin(ctx context.Context, seq uint64) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancels[seq] = cancel
+	return ctx
+}
+
+func (s *session) cancel(seq uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.cancels[seq]; cancel != nil {
+		cancel()
+		delete(s.cancels, seq)
 	}
+}
+
+func (s *session) start(r wire.Request) {
 	e, process, err := s.host.start(r.Container)
 	if err != nil {
 		s.out.Put(wire.Reply{Seq: r.Seq, Err: err.Error()})
@@ -156,7 +190,7 @@ func (s *session) tell(seq uint64, e *entry) {
 	s.out.Put(reply)
 }
 
-func (h *Host) answer(r wire.Request) wire.Reply {
+func (h *Host) answer(ctx context.Context, r wire.Request) wire.Reply {
 	reply := wire.Reply{Seq: r.Seq}
 	var err error
 	switch r.Op {
@@ -169,17 +203,17 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	case wire.OpForget:
 		err = h.forget(r.IDs)
 	case wire.OpRemovePod:
-		err = h.removePod(r.PodUID, r.Dir)
+		err = h.removePod(ctx, r.PodUID, r.Dir)
 	case wire.OpRemoveVolume:
-		err = h.removeVolume(r.Dir)
+		err = h.removeVolume(ctx, r.Dir)
 	case wire.OpShare:
-		err = beneath.ShareAt(r.Dir, beneath.Share{Group: r.Group})
+		err = beneath.ShareAt(ctx, r.Dir, beneath.Share{Group: r.Group})
 	case wire.OpShareToWrite:
-		err = beneath.ShareAt(r.Dir, beneath.Share{Group: r.Group, Write: true, OnMismatch: r.OnMismatch})
+		err = beneath.ShareAt(ctx, r.Dir, beneath.Share{Group: r.Group, Write: true, OnMismatch: r.OnMismatch})
 	case wire.OpSetServices:
 		reply.TakenPorts, err = h.sandbox.SetServices(*r.Services)
 	case wire.OpMeasure:
-		reply.Usage, err = h.measure(r.IDs, r.Dirs)
+		reply.Usage, err = h.measure(ctx, r.IDs, r.Dirs)
 	case wire.OpResourceUsage:
 		reply.ResourceUsage = h.resourceUsage(r.IDs)
 	default:

@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -187,7 +188,7 @@ func (all *overlays) drop(o *overlay) {
 		}
 	}
 	if dir, err := all.parent.Open(all.name); err == nil {
-		_ = beneath.At(dir).Remove(o.name)
+		_ = beneath.At(dir).Remove(context.Background(), o.name)
 		dir.Close()
 	}
 }
@@ -199,7 +200,7 @@ func sweep(path string) error {
 		return err
 	}
 	defer dir.Close()
-	return dir.Empty()
+	return dir.Empty(context.Background())
 }
 
 func (all *overlays) close() {

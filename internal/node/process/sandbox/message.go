@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,7 +57,7 @@ func clearSlots(stateDir string) error {
 		return err
 	}
 	defer dir.Close()
-	return dir.Remove(slotsName)
+	return dir.Remove(context.Background(), slotsName)
 }
 
 // newMessage makes the file for an attempt in a slot, instead of the one that it has. It belongs to user; nil is the user of

@@ -131,6 +131,9 @@ const (
 	OpSetServices  Op = "setServices"
 	// Hosts of older versions do not know it.
 	OpResourceUsage Op = "resourceUsage"
+	// OpCancel ends the request with the same Seq early, if it visits files: what the control plane has asked for it no longer wants.
+	// There is no reply. Hosts of older versions answer that they do not know it, which nothing waits for.
+	OpCancel Op = "cancel"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
