@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,8 +39,9 @@ type overlays struct {
 	made   int
 	expiry *time.Timer
 
-	dropped chan *overlay
-	gone    chan struct{}
+	dropped  chan *overlay
+	removals *removals
+	gone     chan struct{}
 }
 
 type idleOverlay struct {
@@ -52,9 +54,6 @@ func openOverlays(dir, stage string) (*overlays, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := sweep(dir); err != nil {
-		return nil, fmt.Errorf("remove what former containers have written: %w", err)
-	}
 	all := &overlays{
 		name: filepath.Base(dir), stage: stage, userxattr: !userns.Initial(),
 		dropped: make(chan *overlay, maxIdle), gone: make(chan struct{}),
@@ -63,7 +62,14 @@ func openOverlays(dir, stage string) (*overlays, error) {
 		all.closeFiles()
 		return nil, err
 	}
+	left, err := setAside(dir)
+	if err != nil {
+		all.closeFiles()
+		return nil, fmt.Errorf("set aside what former containers have written: %w", err)
+	}
+	all.removals = startRemovals(all.remove, left)
 	if err := all.try(); err != nil {
+		all.removals.stop()
 		all.closeFiles()
 		return nil, fmt.Errorf("%s cannot hold the files that containers write: %w", dir, err)
 	}
@@ -166,7 +172,7 @@ func (all *overlays) expire() {
 	}
 }
 
-// dropEach removes overlays on a thread of its own, because that takes long if a container has written a lot.
+// dropEach drops overlays on a thread of its own.
 func (all *overlays) dropEach() {
 	runtime.LockOSThread()
 	defer close(all.gone)
@@ -178,7 +184,7 @@ func (all *overlays) dropEach() {
 	}
 }
 
-// drop unmounts an overlay and removes what was written to it. The thread must be in the namespace of the overlays.
+// drop unmounts an overlay and has what was written to it removed. The thread must be in the namespace of the overlays.
 func (all *overlays) drop(o *overlay) {
 	_ = unix.Unmount(o.path, unix.MNT_DETACH)
 	_ = os.Remove(o.path)
@@ -187,20 +193,38 @@ func (all *overlays) drop(o *overlay) {
 			f.Close()
 		}
 	}
-	if dir, err := all.parent.Open(all.name); err == nil {
-		_ = beneath.At(dir).Remove(context.Background(), o.name)
-		dir.Close()
-	}
+	all.removals.add(o.name)
 }
 
-// sweep removes what a former host process has left in the directory.
-func sweep(path string) error {
-	dir, err := beneath.Open(path)
+// remove removes what was written to an overlay that is not mounted.
+func (all *overlays) remove(ctx context.Context, name string) error {
+	dir, err := all.parent.Open(all.name)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return dir.Empty(context.Background())
+	return beneath.At(dir).Remove(ctx, name)
+}
+
+// setAside gives what a former host process has left in the directory other names than those of overlays, and returns these.
+func setAside(path string) (left []string, err error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := beneath.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	for _, e := range entries {
+		name := ".left-" + rand.Text()
+		if err := dir.Rename(e.Name(), name); err != nil {
+			return nil, err
+		}
+		left = append(left, name)
+	}
+	return left, nil
 }
 
 func (all *overlays) close() {
@@ -215,6 +239,7 @@ func (all *overlays) close() {
 	all.mu.Unlock()
 	close(all.dropped)
 	<-all.gone
+	all.removals.stop()
 	_ = all.parent.Remove(all.name)
 	all.closeFiles()
 }
