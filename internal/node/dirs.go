@@ -44,7 +44,7 @@ func (d *podDirs) terminationMessage(id runtime.ID) string {
 	return filepath.Join(d.of(id.PodUID), "termination", fmt.Sprintf("%s.%d", id.Container, id.Attempt))
 }
 
-// remove removes the folder of a pod, after Runtime.RemovePod.
+// remove removes the folder of a pod, after Runtime.RemovePod. What is left when ctx ends can be removed later.
 func (d *podDirs) remove(ctx context.Context, uid types.UID) error {
 	return d.removals.Remove(ctx, string(uid))
 }

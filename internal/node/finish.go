@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
@@ -83,7 +84,7 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 	p.removal.Lock()
 	defer p.removal.Unlock()
 	if ids := p.attempts(); len(ids) > 0 {
-		err := w.runtime.RemovePod(ctx, p.uid, w.dirs.of(p.uid))
+		err := w.runtime.RemovePod(ctx, p.uid, "")
 		if err == nil {
 			err = w.runtime.Forget(ctx, ids...)
 		}
@@ -93,13 +94,27 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 			return false
 		}
 	}
-	if err := w.dirs.remove(ctx, p.uid); err != nil {
-		warn(ctx, "remove the volumes of a pod", err, "pod", p.uid)
-	}
+	w.removeFiles(ctx, p.uid)
 	w.networks.release(p.uid)
 	p.cleaned = true
 	w.disk.freed()
 	return true
+}
+
+// removePatience is how long a worker waits until the files of a pod are removed. What is left then is removed in the background.
+const removePatience = time.Second
+
+func (w *podWorkers) removeFiles(ctx context.Context, uid types.UID) {
+	brief, cancel := context.WithTimeout(ctx, removePatience)
+	defer cancel()
+	// If this fails, the folder is removed without the runtime's help.
+	_ = w.runtime.RemoveVolume(brief, w.dirs.of(uid))
+	if err := w.dirs.remove(brief, uid); err != nil {
+		warn(brief, "remove the volumes of a pod", err, "pod", uid)
+	}
+	if brief.Err() != nil {
+		w.dirs.removals.Add(string(uid), time.Time{})
+	}
 }
 
 // keepLogs passes the logs of a deleted pod to the log retention. If api is nil, the pod's name comes from the runtime.

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -22,6 +23,9 @@ func (w *podWorkers) end(p *pod) {
 	p.markEnded()
 }
 
+// freePatience is how long the check of the disks waits until the volumes of one pod are removed. The next check goes on with them.
+const freePatience = 2 * time.Second
+
 // freeEnded removes the volumes of pods whose containers have all ended for good, although that may not be stored yet: what is
 // stored of a pod needs its logs at most, which stay.
 func (w *podWorkers) freeEnded(ctx context.Context) {
@@ -33,6 +37,8 @@ func (w *podWorkers) freeEnded(ctx context.Context) {
 }
 
 func (w *podWorkers) freeVolumes(ctx context.Context, p *pod) {
+	ctx, cancel := context.WithTimeout(ctx, freePatience)
+	defer cancel()
 	p.removal.Lock()
 	defer p.removal.Unlock()
 	if p.cleaned {
