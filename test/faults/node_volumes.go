@@ -59,11 +59,11 @@ var ofVolumes = []fault{
 		tests: "./internal/node/volumes -run ^TestAShareEndsWithItsPodAndWithTheServer$",
 	},
 	{
-		wrong: "A walk goes on after the server has stopped.",
-		file:  "internal/filetree/filetree.go",
-		old:   "	if err := ctx.Err(); err != nil {\n		return err\n	}\n	last :=",
-		new:   "	last :=",
-		tests: "./internal/filetree -run ^TestAWalkEndsWithItsContext$",
+		wrong: "A removal goes on after the server has stopped.",
+		file:  "internal/beneath/remove.go",
+		old:   "err := r.ctx.Err()",
+		new:   "err := error(nil)",
+		tests: "./internal/beneath -run ^TestWhatARemovalLeavesIsRemovedByTheNext$",
 	},
 	{
 		wrong: "What is no name of a volume is removed.",
