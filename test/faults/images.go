@@ -75,7 +75,7 @@ var ofLogins = []fault{
 	{
 		wrong: "The login goes to a token server at whatever address its name resolves to.",
 		file:  "internal/image/registry/hosts/address.go",
-		old:   "	direct.DialContext = dialer.DialContext\n",
+		old:   "	direct.DialContext = dialUntil(t.until, dialer)\n",
 		new:   "",
 		tests: "./internal/image/registry -run ^TestOnlyPublicTokenServersGetTheLoginFromAPublicRegistry$",
 	},

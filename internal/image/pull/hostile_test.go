@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,6 +27,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/pull"
 	"github.com/stint-dev/stint/internal/image/registry"
 	"github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/smalldisk"
 )
 
@@ -147,6 +149,28 @@ func TestALayerWithoutAnEndIsCutOff(t *testing.T) {
 	if !errors.Is(err, registry.ErrMismatch) || !strings.Contains(err.Error(), "larger than the 1048576 bytes that the manifest says") {
 		t.Errorf("error: %v", err)
 	}
+}
+
+// A registry may keep a connection as long as it likes, and nothing uses it any more.
+func TestConnectionsEndWithThePull(t *testing.T) {
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(&hostile{sizes: []string{"100"}, layer: http.NotFound})
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			connections.Add(1)
+		case http.StateClosed:
+			connections.Add(-1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	s, _ := open(t)
+	_, err := pull.Image(t.Context(), client(), s, parse(t, strings.TrimPrefix(server.URL, "http://")+"/hostile:1"), nil)
+	if !errors.Is(err, registry.ErrNotFound) {
+		t.Errorf("error: %v", err)
+	}
+	await.Until(t, "no connection is left", func() bool { return connections.Load() == 0 })
 }
 
 func TestALayerThatIsShorterThanAnnouncedIsRefused(t *testing.T) {

@@ -19,6 +19,8 @@ func Client() *registry.Client {
 
 // Image pulls an image into the store. It calls report, which may be nil, with its progress.
 func Image(ctx context.Context, c *registry.Client, s *store.Store, ref registry.Reference, report func(store.Progress)) (store.Image, error) {
+	ctx, end := context.WithCancel(ctx)
+	defer end() // The connections, too.
 	image, err := c.Resolve(ctx, ref)
 	if err != nil {
 		return store.Image{}, fmt.Errorf("pull %s: %w", ref, err)

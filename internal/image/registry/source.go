@@ -26,7 +26,7 @@ func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
 	s := &source{reference: ref, secrets: &credentials.Secrets{}}
 	s.secrets.AddPublic(ref.Name())
 	for _, h := range list {
-		t, err := h.Transport(newTransport())
+		t, err := h.Transport(ctx, newTransport())
 		if err != nil {
 			return nil, &Error{Kind: ErrSettings, Detail: err.Error()}
 		}

@@ -49,7 +49,7 @@ func (t *Transport) Checked(allow func(netip.Addr) error) http.RoundTripper {
 		}
 		return allow(at.Addr())
 	}
-	direct.DialContext = dialer.DialContext
+	direct.DialContext = dialUntil(t.until, dialer)
 	return &checked{proxied: t.inner, direct: direct}
 }
 

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -18,27 +19,46 @@ import (
 type Transport struct {
 	host  Host
 	inner *http.Transport
+	// until ends the connections.
+	until context.Context
 	// plain reports whether to use plain HTTP: by the settings, or after a fallback.
 	plain atomic.Bool
 }
 
-// Transport returns a transport with the settings of h.
-func (h Host) Transport(base *http.Transport) (*Transport, error) {
+// Transport returns a transport with the settings of h. Its connections end with ctx.
+func (h Host) Transport(ctx context.Context, base *http.Transport) (*Transport, error) {
 	t := base.Clone()
 	if err := h.secure(t); err != nil {
 		return nil, err
 	}
-	t.DialContext = h.dialer().DialContext
+	t.DialContext = dialUntil(ctx, h.dialer())
 	if h.Proxy != nil {
 		t.Proxy = http.ProxyURL(h.Proxy)
 	}
-	r := &Transport{host: h, inner: t}
+	r := &Transport{host: h, inner: t, until: ctx}
 	r.plain.Store(h.Scheme == "http")
 	return r, nil
 }
 
 func (h Host) dialer() *net.Dialer {
 	return &net.Dialer{Timeout: cmp.Or(h.DialTimeout, 30*time.Second), KeepAlive: 30 * time.Second}
+}
+
+// dialUntil returns the dial function of a dialer whose connections end with until. Without that, package http would keep them for a while
+// after the last request, also those whose TLS handshake hangs.
+func dialUntil(until context.Context, d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stop := context.AfterFunc(until, cancel)
+		defer stop()
+		conn, err := d.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		context.AfterFunc(until, func() { conn.Close() })
+		return conn, nil
+	}
 }
 
 func (h Host) secure(t *http.Transport) error {

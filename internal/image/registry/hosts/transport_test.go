@@ -1,16 +1,19 @@
 package hosts_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -19,6 +22,7 @@ import (
 	"time"
 
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // ask sends a request to the first host of a hosts.toml.
@@ -28,7 +32,7 @@ func ask(t *testing.T, dir, toml string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := list[0].Transport(&http.Transport{})
+	transport, err := list[0].Transport(t.Context(), &http.Transport{})
 	if err != nil {
 		return "", err
 	}
@@ -104,4 +108,63 @@ func TestTransportGoesThroughTheProxy(t *testing.T) {
 	if got != "registry.invalid:80" {
 		t.Errorf("%q, %v", got, err)
 	}
+}
+
+// Package http would keep these connections: one is idle, one waits for the end of a handshake whose request has been given up.
+func TestConnectionsEndWithTheContext(t *testing.T) {
+	for _, scheme := range []string{"http", "https"} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		until, end := context.WithCancel(t.Context())
+		h := hosts.Host{Scheme: scheme, Address: listener.Addr().String(), Path: "/v2"}
+		transport, err := h.Transport(until, &http.Transport{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asking, giveUp := context.WithCancel(t.Context())
+		asked := make(chan error, 1)
+		go func() { asked <- get(asking, transport, h.URL("a", "b", "c")) }()
+		conn, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Read(make([]byte, 4<<10)); err != nil {
+			t.Fatal(err)
+		}
+		if scheme == "https" {
+			giveUp()
+		} else if _, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := await.Value(t, "the end of the request", asked); (err == nil) != (scheme == "http") {
+			t.Errorf("%s: %v", scheme, err)
+		}
+		giveUp()
+		end()
+		closed := make(chan error, 1)
+		go func() {
+			_, err := conn.Read(make([]byte, 1))
+			closed <- err
+		}()
+		if err := await.Value(t, "the end of the connection by "+scheme, closed); err == nil {
+			t.Errorf("%s: the connection goes on", scheme)
+		}
+	}
+}
+
+func get(ctx context.Context, transport http.RoundTripper, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	return errors.Join(err, resp.Body.Close())
 }
