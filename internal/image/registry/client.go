@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -18,7 +19,10 @@ type Config struct {
 	HostsDirs []string
 	// Platform is what images must be for; by default, this machine's.
 	Platform v1.Platform
-	// Stall is how long a transfer may go without data; by default, a minute.
+	// Answer is how long an answer of a few kilobytes may take, with the login that it needs: that of a token server, a manifest, a
+	// configuration, the headers of a layer. By default, a minute.
+	Answer time.Duration
+	// Stall is how long the transfer of a layer may go without data; by default, a minute.
 	Stall time.Duration
 	// Wait waits between tries; by default, for the given time.
 	Wait func(context.Context, time.Duration) error
@@ -35,9 +39,7 @@ func New(c Config) *Client {
 	if c.Platform.OS == "" {
 		c.Platform = thisPlatform()
 	}
-	if c.Stall <= 0 {
-		c.Stall = time.Minute
-	}
+	c.Answer, c.Stall = cmp.Or(c.Answer, time.Minute), cmp.Or(c.Stall, time.Minute)
 	if c.Wait == nil {
 		c.Wait = wait
 	}
@@ -51,15 +53,21 @@ func (c *Client) With(k credentials.Keychain) *Client {
 	return &Client{config: with}
 }
 
-// newTransport returns the transport of a host, before its settings are applied.
+const (
+	handshakeTimeout = 15 * time.Second
+	// maxHeaders bounds the headers of an answer, in bytes.
+	maxHeaders = 64 << 10
+)
+
+// newTransport returns the transport of a host, before its settings are applied. It has no timeouts for answers, as the guard of a request has
+// one for all that belongs to it, and none for idle connections, as they end with the pull.
 func newTransport() *http.Transport {
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          16,
-		MaxIdleConnsPerHost:   4,
-		IdleConnTimeout:       30 * time.Second,
-		TLSHandshakeTimeout:   15 * time.Second,
-		ResponseHeaderTimeout: 45 * time.Second,
+		Proxy:                  http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           16,
+		MaxIdleConnsPerHost:    4,
+		TLSHandshakeTimeout:    handshakeTimeout,
+		MaxResponseHeaderBytes: maxHeaders,
 	}
 }

@@ -12,5 +12,5 @@
 // error, they are tried again after a pause, a few times.
 //
 // Registries are not trusted: a manifest, a configuration or a layer is read no further than its stated size, and must
-// have its digest. Errors are of the kinds in errors.go and hold no secret.
+// have its digest. A guard ends what takes too long. Errors are of the kinds in errors.go and hold no secret.
 package registry

@@ -138,7 +138,7 @@ func (d *download) restart() error {
 
 // continueFrom continues the download at one host.
 func (d *download) continueFrom(ctx context.Context, at *endpoint) error {
-	ctx, guard := d.client.guard(ctx)
+	ctx, guard := d.client.guard(ctx, "the beginning of the layer")
 	defer guard.stop()
 	// The response must not be compressed once more, so that the bytes received are those of the layer.
 	header := http.Header{"Accept-Encoding": {"identity"}}
@@ -149,7 +149,7 @@ func (d *download) continueFrom(ctx context.Context, at *endpoint) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer guard.close(resp.Body)
 	d.mirrored = d.mirrored || at.host.Mirror
 	if err = d.checkRange(resp); err == nil {
 		err = d.copy(ctx, guard.watch(resp.Body), resp.ContentLength)

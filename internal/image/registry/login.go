@@ -39,18 +39,37 @@ func newAuthChallenge(d *endpoint) *authChallenge {
 	return g
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. Each request of a pull passes here: those of the library, and those to which they are
+// redirected.
 func (g *authChallenge) RoundTrip(req *http.Request) (*http.Response, error) {
 	g.secrets.AddRequest(req)
 	resp, err := g.send(req)
-	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusTooManyRequests {
 		g.retryAfter.Store(int64(retryAfter(resp.Header)))
 	}
-	return resp, err
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
+		cutBody(resp)
+	}
+	return resp, nil
+}
+
+// maxErrorBody bounds what is read of the body of a response without content: of an error, a redirect, a ping.
+const maxErrorBody = 64 << 10
+
+// cutBody leaves only the beginning of a body to be read.
+func cutBody(resp *http.Response) {
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
 }
 
 func (g *authChallenge) send(req *http.Request) (*http.Response, error) {
 	first := firstOf(req)
+	g.awaits(req, g.askedFor(first))
 	switch {
 	case req.Body != nil && req.URL.Host != first.URL.Host:
 		return nil, &Error{Kind: ErrBadAnswer, Detail: "the token server redirects the login to another host"}
@@ -60,6 +79,17 @@ func (g *authChallenge) send(req *http.Request) (*http.Response, error) {
 		return g.transport.RoundTrip(req)
 	}
 	return g.askTokenServer(req)
+}
+
+// askedFor says what a request asks for; empty if that is what the pull itself has requested.
+func (g *authChallenge) askedFor(req *http.Request) string {
+	switch path := req.URL.Path; {
+	case g.isOwn(req) && path == "/v2/":
+		return "the answer to /v2/"
+	case g.isOwn(req) && g.isOrdinary(path):
+		return ""
+	}
+	return "the token"
 }
 
 // firstOf returns the request that has led to req by redirects.
@@ -85,6 +115,7 @@ func (g *authChallenge) ping(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	cutBody(resp)
 	g.private.Store(from.IsValid() && !hosts.Public(from))
 	switch resp.StatusCode {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:

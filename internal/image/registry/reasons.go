@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,18 +18,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// maxErrorBody bounds what is read of the body of an error response, in bytes.
-const maxErrorBody = 64 << 10
-
-// errStalled is the cause with which a transfer without data is canceled.
-var errStalled = errors.New("no data for too long")
-
-func stalled(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errStalled) }
-
 // failed returns the Error of a request that got no response. The text of unknown errors is left out: they may quote URLs
 // with signatures, and responses of token servers.
 func failed(ctx context.Context, err error) *Error {
-	if stop := ctx.Err(); stop != nil && !stalled(ctx) {
+	var ended tooLate
+	if errors.As(context.Cause(ctx), &ended) {
+		return ended.err
+	}
+	if stop := ctx.Err(); stop != nil {
 		return &Error{Kind: ErrUnavailable, Detail: stop.Error(), cause: stop}
 	}
 	var known *Error
@@ -44,13 +41,14 @@ func failed(ctx context.Context, err error) *Error {
 	if detail, said := insecure(err); detail != "" {
 		return &Error{Kind: ErrTLS, Detail: detail, said: said}
 	}
+	if said := byText(err.Error()); said != nil {
+		return said
+	}
 	var dns *net.DNSError
 	var op *net.OpError
 	var timeout net.Error
 	e := &Error{Kind: ErrUnavailable, Temporary: true}
 	switch {
-	case stalled(ctx):
-		e.Detail = errStalled.Error()
 	case errors.As(err, &dns):
 		e.said, e.Temporary = dns.Error(), !dns.IsNotFound
 	case errors.As(err, &op):
@@ -59,16 +57,37 @@ func failed(ctx context.Context, err error) *Error {
 		e.Detail = "no answer in time"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Detail = "the connection ended early"
-	case strings.Contains(err.Error(), "is a private or link-local address"):
-		return tokenServerByIP()
-	case strings.Contains(err.Error(), "realm scheme"):
-		return plainTokenServer()
-	case strings.Contains(err.Error(), "bearer response"):
-		return &Error{Kind: ErrBadAnswer, Detail: "the token server gave no token"}
 	default:
 		e.Detail = "the connection broke"
 	}
 	return e
+}
+
+// byText returns the Error of what libraries say in words only; nil if it is something else.
+func byText(text string) *Error {
+	for _, known := range []struct {
+		part string
+		err  *Error
+	}{
+		{"is a private or link-local address", tokenServerByIP()},
+		{"realm scheme", plainTokenServer()},
+		{"bearer response", &Error{Kind: ErrBadAnswer, Detail: "the token server gave no token"}},
+		{"byte limit", &Error{Kind: ErrBadAnswer, Detail: "the answer of the token server has more than 64 KiB"}},
+		{"stopped after 10 redirects", &Error{Kind: ErrBadAnswer, Detail: "the registry redirects more than 10 times"}},
+		{"response headers exceeded", headersTooLarge()},
+		{"response header list larger than", headersTooLarge()},
+		{"TLS handshake timeout", &Error{Kind: ErrUnavailable, Temporary: true,
+			Detail: fmt.Sprintf("the TLS handshake did not end within %s", handshakeTimeout)}},
+	} {
+		if strings.Contains(text, known.part) {
+			return known.err
+		}
+	}
+	return nil
+}
+
+func headersTooLarge() *Error {
+	return &Error{Kind: ErrBadAnswer, Detail: fmt.Sprintf("the headers of the answer have more than %d KiB", maxHeaders>>10)}
 }
 
 // ofConnection returns what is wrong with a connection, in words of this machine, and the address, which a redirect may have named.
@@ -114,9 +133,9 @@ func responseError(resp *http.Response) *Error {
 	return e
 }
 
-// messageOf returns what an error response says; empty if it has no message.
+// messageOf returns what an error response says; empty if it has no message. No more of it is there to read than maxErrorBody.
 func messageOf(resp *http.Response) string {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	body, _ := io.ReadAll(resp.Body)
 	var structured struct {
 		Errors []transport.Diagnostic `json:"errors"`
 	}

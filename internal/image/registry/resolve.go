@@ -14,7 +14,8 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// Resolve fetches the description of an image for this platform. It writes no files.
+// Resolve fetches the description of an image for this platform. It writes no files. The connections to the image's registry, which
+// Fetch uses too, end with ctx.
 func (c *Client) Resolve(ctx context.Context, ref Reference) (*Image, error) {
 	from, err := c.source(ctx, ref)
 	if err != nil {
@@ -73,7 +74,7 @@ func (c *Client) complete(ctx context.Context, image *Image, m *v1.Manifest) err
 	}
 	var err error
 	image.Config, _, err = c.small(ctx, image.from, request{
-		what: "blobs/" + m.Config.Digest.String(), digest: m.Config.Digest, limit: m.Config.Size, may: mayPull,
+		what: "blobs/" + m.Config.Digest.String(), is: "the configuration", digest: m.Config.Digest, limit: m.Config.Size, may: mayPull,
 	})
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (c *Client) document(ctx context.Context, from *source, ref Reference) (*do
 		may = mayPull
 	}
 	data, contentType, err := c.small(ctx, from, request{
-		what: ref.manifest(), accept: accepted, digest: ref.Digest, limit: maxManifest, may: may,
+		what: ref.manifest(), is: "the manifest", accept: accepted, digest: ref.Digest, limit: maxManifest, may: may,
 	})
 	if err != nil {
 		return nil, err
@@ -123,8 +124,9 @@ func (c *Client) document(ctx context.Context, from *source, ref Reference) (*do
 
 // request is for something that is read into memory.
 type request struct {
-	what   string
-	accept []types.MediaType
+	// what is its path in the repository; is says in words what that is.
+	what, is string
+	accept   []types.MediaType
 	// digest is the zero Hash if only a tag is known.
 	digest v1.Hash
 	limit  int64
@@ -144,7 +146,7 @@ func (c *Client) small(ctx context.Context, from *source, r request) (data []byt
 }
 
 func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, types.MediaType, error) {
-	ctx, guard := c.guard(ctx)
+	ctx, guard := c.guard(ctx, r.is)
 	defer guard.stop()
 	header := http.Header{}
 	for _, t := range r.accept {
@@ -154,11 +156,11 @@ func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, t
 	if err != nil {
 		return nil, "", err
 	}
-	defer resp.Body.Close()
+	defer guard.close(resp.Body)
 	if resp.StatusCode != http.StatusOK {
 		return nil, "", &Error{Kind: ErrBadAnswer, Detail: statusText(resp.StatusCode)}
 	}
-	data, err := io.ReadAll(io.LimitReader(guard.watch(resp.Body), r.limit+1))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, r.limit+1))
 	if err != nil {
 		return nil, "", failed(ctx, err)
 	}
