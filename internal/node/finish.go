@@ -20,6 +20,7 @@ const finishGracePeriod = 2 * time.Second
 // then removes everything of the pod but its logs.
 func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	w.scheduler.release(p.uid)
+	w.endPulls(p, true)
 	if running := p.running(); len(running) > 0 {
 		w.stopRemaining(ctx, p, api)
 		return

@@ -14,6 +14,13 @@ func (n *Node) retryStarts(uid types.UID) {
 	}
 }
 
+// endPulls ends the pulls for which only this pod has waited, if it is ending: none of its containers starts any more.
+func (w *podWorkers) endPulls(p *pod, ending bool) {
+	if ending && w.containers.Images != nil {
+		w.containers.Images.Leave(p.uid)
+	}
+}
+
 // recordPull records that a pull has begun or ended, for one of the pods that wait for it.
 func (n *Node) recordPull(uid types.UID, e images.Event) {
 	switch {

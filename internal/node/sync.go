@@ -57,6 +57,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.events.recordEvents(p, api, d.Events)
 	p.restartAll = d.RestartAll
 	d.RequeueAt = earlier(d.RequeueAt, w.stop(ctx, p, api, d.Stop))
+	w.endPulls(p, d.Ending)
 	if !d.Ended {
 		d.RequeueAt = earlier(d.RequeueAt, w.runProbes(ctx, p, api, d.Ending, t))
 		d.RequeueAt = earlier(d.RequeueAt, w.evict(ctx, p, api, t))

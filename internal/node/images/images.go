@@ -80,6 +80,7 @@ type Manager struct {
 
 	mu    sync.Mutex
 	pulls map[key]*pullState
+	turns turns
 	// known caches the images that were found in the store at version.
 	known   map[string]*Image
 	version [2]int64
@@ -102,7 +103,7 @@ func New(c *registry.Client, s *store.Store, wake func(types.UID), tell func(typ
 	return &Manager{client: c, store: s, wake: wake, record: tell, pulls: map[key]*pullState{}, known: map[string]*Image{}}
 }
 
-// Get returns the image, or a *Waiting. It does not block: a pull runs in the background until ctx ends.
+// Get returns the image, or a *Waiting. It does not block: a pull runs in the background until ctx ends, or until no pod waits for it.
 func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 	ref, err := registry.Parse(r.Image)
 	if err != nil {
@@ -126,11 +127,7 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 		return nil, &Waiting{Reason: ReasonNever, RetryAt: now().Add(firstDelay),
 			Message: fmt.Sprintf("Container image %q is not present with pull policy of Never: stint image load or pull it", r.Image)}
 	}
-	if p == nil {
-		p = &pullState{waiting: map[types.UID]bool{}}
-		m.pulls[k] = p
-	}
-	return nil, m.waitForPull(ctx, p, ref, r)
+	return nil, m.waitForPull(ctx, k, ref, r)
 }
 
 // find returns the image if it is stored on this machine, else nil. The caller holds m.mu.

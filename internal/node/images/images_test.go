@@ -46,7 +46,9 @@ func newManager(t *testing.T) *manager {
 		t.Fatal(err)
 	}
 	m := &manager{t: t, woken: make(chan types.UID, 100), events: make(chan images.Event, 100)}
-	m.Manager = images.New(registry.New(registry.Config{Wait: func(context.Context, time.Duration) error { return nil }}), s, func(uid types.UID) { m.woken <- uid }, func(_ types.UID, e images.Event) { m.events <- e })
+	// No limit of a pull may end it before its pods do.
+	client := registry.New(registry.Config{Answer: time.Hour, Wait: func(context.Context, time.Duration) error { return nil }})
+	m.Manager = images.New(client, s, func(uid types.UID) { m.woken <- uid }, func(_ types.UID, e images.Event) { m.events <- e })
 	return m
 }
 
