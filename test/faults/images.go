@@ -108,3 +108,42 @@ var ofLogins = []fault{
 		tests: "./internal/image/registry -run ^TestNoRegistrySendsATokenOn$",
 	},
 }
+
+// ofPulls are faults by which a registry makes pulls wait, or pods wait for pulls.
+var ofPulls = []fault{
+	{
+		wrong: "An answer may take ten times as long as it should.",
+		file:  "internal/image/registry/guard.go",
+		old:   "	limit := c.config.Answer\n",
+		new:   "	limit := 10 * c.config.Answer\n",
+		tests: "./internal/image/registry -run ^TestNoAnswerIsAwaitedForEver$",
+	},
+	{
+		wrong: "A layer must arrive in the time of a manifest.",
+		file:  "internal/image/registry/guard.go",
+		old:   "	g.timer.Stop()\n	stalled :=",
+		new:   "	stalled :=",
+		tests: "./internal/image/registry -run ^TestALayerMayTakeLongerThanAnAnswer$",
+	},
+	{
+		wrong: "A token server that does not answer is not named.",
+		file:  "internal/image/registry/guard.go",
+		old:   "		now.elsewhere = req.URL.Host\n",
+		new:   "",
+		tests: "./internal/image/registry -run ^TestALateTokenServerIsNamed$",
+	},
+	{
+		wrong: "A registry takes the room of all pulls.",
+		file:  "internal/node/images/turns.go",
+		old:   "t.from(r.ref.Registry) < maxPullsFromRegistry",
+		new:   "t.from(r.ref.Registry) < maxPulls",
+		tests: "./internal/node/images -run ^TestPullsAreBoundedInNumber$",
+	},
+	{
+		wrong: "The end of a pull that no pod waits for is told.",
+		file:  "internal/node/images/pulling.go",
+		old:   "	if abandoned {\n",
+		new:   "	if abandoned {\n		m.record(r.request.Pod, Event{Image: r.request.Image, Failure: err})\n",
+		tests: "./internal/node/images -run ^TestAPullEndsWithTheLastPodThatWaitsForIt$",
+	},
+}
