@@ -26,7 +26,7 @@ import (
 	"time"
 )
 
-var faults = slices.Concat(counting, creation, endings, starts, schedules, deletions, remotely, onTheNode, ofVolumes, ofLogins, ofPulls, remembering, inTheStore, ofFullDisks, volumes, ofClaims, networks, services, onTheTerminal, known)
+var faults = slices.Concat(counting, creation, endings, starts, schedules, deletions, remotely, onTheNode, ofVolumes, ofLogins, ofPulls, ofHostileImages, remembering, inTheStore, ofFullDisks, volumes, ofClaims, networks, services, onTheTerminal, known)
 
 func main() {
 	pattern := flag.String("run", "", "plant the faults whose file or sentence matches this regular expression")

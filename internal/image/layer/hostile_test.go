@@ -3,6 +3,7 @@ package layer
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -101,7 +102,12 @@ func TestHostileArchivesReachNothingOutside(t *testing.T) {
 		"times far away":                {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.ModTime = time.Unix(1<<40, 0) })}}, ""},
 		"times long ago":                {[][]*tar.Header{{entry("x/", func(h *tar.Header) { h.ModTime = impliedTime })}}, ""},
 		"a name longer than any file's": {[][]*tar.Header{entries(strings.Repeat("n", 300) + ": x")}, "too long"},
-		"a path longer than any":        {[][]*tar.Header{entries(strings.Repeat("d/", 3000) + "f: x")}, "too long"},
+		"a path longer than any":        {[][]*tar.Header{entries(strings.Repeat("d/", 3000) + "f: x")}, "more than 256 directories"},
+		"a deep path":                   {[][]*tar.Header{entries(strings.Repeat("d/", 256)+"f: x", "d/.wh.x"), entries(strings.Repeat("d/", 256) + "f: y")}, ""},
+		"a path deeper by a link":       {[][]*tar.Header{entries("l -> "+strings.Repeat("d/", 200), strings.Repeat("d/", 200), "l/"+strings.Repeat("e/", 57)+"f: x")}, "more than 256 directories"},
+		"a link to a deep path":         {[][]*tar.Header{entries("l -> "+strings.Repeat("d/", 1500), "l/f: x")}, "more than 256 directories"},
+		"links one behind another":      {[][]*tar.Header{entries(append(chain(40), "l0/f: x")...)}, ""},
+		"links too many":                {[][]*tar.Header{entries(append(chain(41), "l0/f: x")...)}, "too many levels"},
 		"a name with a line break":      {[][]*tar.Header{entries("a\nb: x")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,6 +126,15 @@ func TestHostileArchivesReachNothingOutside(t *testing.T) {
 			d.check(t)
 		})
 	}
+}
+
+// chain returns so many links, each to the next one, with directories that are missing on the way.
+func chain(links int) []string {
+	var all []string
+	for i := range links {
+		all = append(all, fmt.Sprintf("l%d -> %s%s/l%d", i, strings.Repeat("d/", 100), strings.Repeat("../", 99)+"..", i+1))
+	}
+	return all
 }
 
 // build unpacks and merges layers; DECOY in them stands for the path of the decoy.
@@ -187,6 +202,49 @@ func TestALayerIsBounded(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "more than") || !strings.Contains(err.Error(), `"c"`) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A lookup takes as many steps as the texts of its links have elements, whatever is missing on the way.
+func TestTheWorkForLinksIsBounded(t *testing.T) {
+	data := archive(t, entries(append(chain(40), "l0/f: x")...))
+	const steps = 1 + 40*201
+	for bound, refused := range map[int]bool{steps: false, steps - 1: true} {
+		err := Unpack(bytes.NewReader(data), openDir(t, filepath.Join(t.TempDir(), "layer")), Options{MaxSteps: bound})
+		if refused && (err == nil || !strings.Contains(err.Error(), "through more than")) || !refused && err != nil {
+			t.Errorf("with at most %d steps: %v", bound, err)
+		}
+	}
+}
+
+func TestWhatALayerHasRememberedIsBounded(t *testing.T) {
+	big := func(h *tar.Header) {
+		h.PAXRecords = map[string]string{xattrPrefix + "user.big": strings.Repeat("x", 1500)}
+	}
+	for name, all := range map[string][]*tar.Header{
+		"directories":         {entry("a/"), entry("b/"), entry("c/"), entry("d/"), entry("e/"), entry("f/"), entry("g/"), entry("h/"), entry("i/")},
+		"implied directories": {entry("a/b/c/d/e/f/g/h/i: x"), entry("j/")},
+		"attributes":          {entry("a/", big), entry("b/")},
+		"whiteouts":           {entry(".wh.a: x"), entry(".wh.b: x"), entry("c/")},
+		"opaque directories":  {entry("a/.wh..wh..opq: x"), entry("b/.wh..wh..opq: x"), entry("c/")},
+		"links to below":      {entry("a = x"), entry("b = x"), entry("c/")},
+		"devices":             {entry("a", func(h *tar.Header) { h.Typeflag = tar.TypeChar }), entry("b", func(h *tar.Header) { h.Typeflag = tar.TypeChar }), entry("c/")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for bound, refused := range map[int64]bool{1000: true, 5000: false} {
+				err := Unpack(bytes.NewReader(archive(t, all)), openDir(t, filepath.Join(t.TempDir(), "layer")), Options{MaxRemembered: bound})
+				if refused && (err == nil || !strings.Contains(err.Error(), "take more than")) || !refused && err != nil {
+					t.Errorf("with at most %d bytes: %v", bound, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAnErrorLeavesOutANameThatNoFileCanHave(t *testing.T) {
+	err := &EntryError{strings.Repeat("n", 5000), unix.ENAMETOOLONG}
+	if want := "an entry whose name has 5000 bytes: file name too long"; err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

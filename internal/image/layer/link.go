@@ -1,7 +1,6 @@
 package layer
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -28,6 +27,7 @@ func (u *unpacking) link(p, target string) error {
 	case u.leftOut[t]:
 		return u.leaveOut(p)
 	}
+	u.rememberChange(p, t)
 	u.changes.Links = append(u.changes.Links, link{Path: entryName(p), Target: entryName(t)})
 	return u.file(p, attributes{modified: impliedTime}, strings.NewReader(""))
 }
@@ -103,16 +103,4 @@ func linkat(from *os.File, name string, to *os.File, as string) error {
 func isSame(dir *os.File, name string, s unix.Stat_t) (bool, error) {
 	there, ok, err := stat(dir, name)
 	return ok && there.Dev == s.Dev && there.Ino == s.Ino, err
-}
-
-// existing opens a directory. It returns nil if there is none.
-func (r *root) existing(p string) (*os.File, error) {
-	dir, err := r.lookUp(p, unix.O_RDONLY|unix.O_DIRECTORY)
-	switch {
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("open the directory /%s: %w", p, err)
-	}
-	return dir, nil
 }

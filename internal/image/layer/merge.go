@@ -32,7 +32,7 @@ func merge(dst *os.File, layers []*os.File, linkat linking) error {
 }
 
 func (m *merging) all(dst *os.File, layers []*os.File) error {
-	m.root = &root{dir: dst, put: m.put}
+	m.root = &root{dir: dst, maxSteps: defaultMaxSteps, put: m.put}
 	defer m.root.close()
 	if err := takeGroup(dst); err != nil {
 		return err
@@ -183,8 +183,7 @@ func (m *merging) target(from, dst *os.File, name, p string) (to *os.File, isNew
 	case err != nil:
 		return nil, false, err
 	case there && s.Mode&unix.S_IFMT == unix.S_IFLNK && isImplied(from):
-		links := 0
-		to, err = m.root.open(p, &links)
+		to, err = m.root.open(p)
 		return to, false, err
 	case there && isDir(s):
 		to, err = openBelow(dst, name)

@@ -6,6 +6,8 @@ import (
 	"path"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/beneath"
 )
 
 // Mount points of every container: directories, and files for name resolution. They are created once, in the image, as
@@ -38,7 +40,7 @@ func (m *merging) createMountPoints() error {
 }
 
 func (m *merging) createMountFile(p string) error {
-	f, err := m.root.lookUp(p, unix.O_PATH)
+	f, err := beneath.OpenInRoot(int(m.root.dir.Fd()), p, unix.O_PATH)
 	if err == nil {
 		defer f.Close()
 		var s unix.Stat_t

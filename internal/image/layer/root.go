@@ -23,6 +23,8 @@ type root struct {
 	// last is the directory that was looked up last, as the next entry of an archive is often in the same directory.
 	last     *os.File
 	lastPath string
+	// steps is how many directories all walks together have entered; maxSteps bounds them.
+	steps, maxSteps int
 }
 
 func (r *root) close() {
@@ -31,9 +33,6 @@ func (r *root) close() {
 		r.last = nil
 	}
 }
-
-// maxLinks is how many symbolic links a lookup follows, as many as the kernel does.
-const maxLinks = 40
 
 // clean returns the path below the root for a name in an archive; "." for the root itself.
 func clean(name string) (string, error) {
@@ -44,6 +43,9 @@ func clean(name string) (string, error) {
 	if p == ".." || strings.HasPrefix(p, "../") {
 		return "", errors.New("a name that leads out of the layer")
 	}
+	if strings.Count(p, "/") > maxDepth {
+		return "", errTooDeep
+	}
 	return p, nil
 }
 
@@ -53,8 +55,7 @@ func (r *root) directory(p string) (*os.File, error) {
 	if r.last != nil && r.lastPath == p {
 		return r.last, nil
 	}
-	links := 0
-	dir, err := r.open(p, &links)
+	dir, err := r.open(p)
 	if err != nil {
 		return nil, err
 	}
@@ -67,55 +68,43 @@ func (r *root) directory(p string) (*os.File, error) {
 // stays open.
 func (r *root) forget() { r.lastPath = "" }
 
-func (r *root) open(p string, links *int) (*os.File, error) {
-	dir, err := r.lookUp(p, unix.O_RDONLY|unix.O_DIRECTORY)
-	if err == nil {
-		return dir, nil
+// open is directory for a caller who closes the directory.
+func (r *root) open(p string) (*os.File, error) {
+	dir, err := r.lookUp(p)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
+		dir, err = r.walk(p, true)
 	}
-	if !errors.Is(err, unix.ENOENT) {
+	if err != nil {
 		return nil, fmt.Errorf("open the directory /%s: %w", p, err)
 	}
-	return r.make(p, links)
+	return dir, nil
 }
 
-// lookUp opens p, following links inside the root.
-func (r *root) lookUp(p string, flags uint64) (*os.File, error) {
-	return beneath.OpenInRoot(int(r.dir.Fd()), p, flags)
+// existing opens a directory. It returns nil if there is none.
+func (r *root) existing(p string) (*os.File, error) {
+	dir, err := r.lookUp(p)
+	if errors.Is(err, unix.ELOOP) {
+		dir, err = r.walk(p, false)
+	}
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("open the directory /%s: %w", p, err)
+	}
+	return dir, nil
 }
 
-// make creates a directory that a lookup did not find. If there is a link in its place, it creates what the link leads to.
-func (r *root) make(p string, links *int) (*os.File, error) {
-	parent, err := r.open(path.Dir(p), links)
+// lookUp opens the directory at p. It fails with ELOOP if there is a link on the way.
+func (r *root) lookUp(p string) (*os.File, error) {
+	fd, err := unix.Openat2(int(r.dir.Fd()), p, &unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer parent.Close()
-	err = makeDir(parent, path.Base(p))
-	switch {
-	case err == nil:
-		if r.implied != nil {
-			r.implied(p)
-		}
-	case !errors.Is(err, unix.EEXIST):
-		return nil, fmt.Errorf("make the directory /%s: %w", p, err)
-	default:
-		target, err := readLink(parent, path.Base(p))
-		if err != nil {
-			return nil, fmt.Errorf("open the directory /%s: %w", p, err)
-		}
-		if *links++; *links > maxLinks {
-			return nil, fmt.Errorf("open the directory /%s: %w", p, unix.ELOOP)
-		}
-		if !path.IsAbs(target) {
-			target = path.Join("/", path.Dir(p), target)
-		}
-		// A path that leads out of the root leads to the root, as in the kernel: path.Clean drops the ".." of "/..".
-		if target, err = clean(path.Clean(target)); err != nil {
-			return nil, err
-		}
-		return r.open(target, links)
-	}
-	return r.open(p, links)
+	return os.NewFile(uintptr(fd), p), nil
 }
 
 // makeDir creates a directory with the mode 0755, whatever the umask and the set-group-ID bit of dir.

@@ -2,6 +2,7 @@ package layer
 
 import (
 	"archive/tar"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,10 @@ type Options struct {
 	// MaxBytes and MaxEntries bound the content of a layer; zero means DefaultMaxBytes and DefaultMaxEntries.
 	MaxBytes   int64
 	MaxEntries int
+	// MaxRemembered bounds the memory for names and attributes that are kept until the end; MaxSteps bounds the work for links.
+	// Zero means usual bounds.
+	MaxRemembered int64
+	MaxSteps      int
 	// Take is called before something that takes so many bytes is written. Its error ends the work. It may be nil.
 	Take func(bytes int64) error
 }
@@ -36,9 +41,24 @@ func unbounded(int64) error { return nil }
 
 // Default bounds of a layer, far beyond real ones.
 const (
-	DefaultMaxBytes   = 256 << 30
-	DefaultMaxEntries = 4_000_000
+	DefaultMaxBytes      = 256 << 30
+	DefaultMaxEntries    = 4_000_000
+	defaultMaxRemembered = 256 << 20
 )
+
+// itemSize is about how much memory something that is remembered takes besides its name.
+const itemSize = 128
+
+func (o Options) withDefaults() Options {
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
+	o.MaxEntries = cmp.Or(o.MaxEntries, DefaultMaxEntries)
+	o.MaxRemembered = cmp.Or(o.MaxRemembered, defaultMaxRemembered)
+	o.MaxSteps = cmp.Or(o.MaxSteps, defaultMaxSteps)
+	if o.Take == nil {
+		o.Take = unbounded
+	}
+	return o
+}
 
 // EntryError is an error in one entry of an archive.
 type EntryError struct {
@@ -46,7 +66,12 @@ type EntryError struct {
 	Err  error
 }
 
-func (e *EntryError) Error() string { return fmt.Sprintf("entry %q: %v", e.Name, e.Err) }
+func (e *EntryError) Error() string {
+	if len(e.Name) > unix.PathMax {
+		return fmt.Sprintf("an entry whose name has %d bytes: %v", len(e.Name), e.Err)
+	}
+	return fmt.Sprintf("entry %q: %v", e.Name, e.Err)
+}
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
@@ -61,15 +86,7 @@ const (
 // the layer. Device files are left out: no container can use them, and not every user may create them. They still hide
 // what lower layers have in their place.
 func Unpack(r io.Reader, dir *os.File, o Options) error {
-	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
-	}
-	if o.MaxEntries == 0 {
-		o.MaxEntries = DefaultMaxEntries
-	}
-	if o.Take == nil {
-		o.Take = unbounded
-	}
+	o = o.withDefaults()
 	if err := unix.Mkdirat(int(dir.Fd()), treeName, 0o755); err != nil {
 		return err
 	}
@@ -86,10 +103,11 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 		implied: map[string]bool{".": true}, leftOut: map[string]bool{}, dirs: map[string]attributes{},
 	}
 	u.root = &root{
-		dir: tree,
+		dir: tree, maxSteps: o.MaxSteps,
 		implied: func(p string) {
 			u.implied[p] = true
 			u.untaken += entrySize
+			u.remembered += itemSize + int64(len(p))
 		},
 		put: func(from *os.File, name string, to *os.File, as, _ string) error { return linkat(from, name, to, as) },
 	}
@@ -128,7 +146,9 @@ type unpacking struct {
 	bytes   int64
 	// untaken is what the directories that the last entries imply take.
 	untaken int64
-	buffer  []byte
+	// remembered is about how much memory implied, leftOut, dirs and changes take.
+	remembered int64
+	buffer     []byte
 }
 
 func (u *unpacking) all(archive *tar.Reader) error {
@@ -154,6 +174,9 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 		return fmt.Errorf("the layer has more than %d entries", u.options.MaxEntries)
 	case u.bytes > u.options.MaxBytes:
 		return fmt.Errorf("the layer has more than %d bytes", u.options.MaxBytes)
+	case u.remembered > u.options.MaxRemembered:
+		return fmt.Errorf("the names and attributes of directories, removed files and links take more than %d bytes: "+
+			"build the image with more layers", u.options.MaxRemembered)
 	case h.Typeflag == tar.TypeXGlobalHeader:
 		return nil
 	}
@@ -188,6 +211,21 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 	return fmt.Errorf("its type %q is not allowed in a layer", h.Typeflag)
 }
 
+// remember notes that names are kept until the end.
+func (u *unpacking) remember(names ...string) {
+	u.remembered += itemSize
+	for _, n := range names {
+		u.remembered += int64(len(n))
+	}
+}
+
+// rememberChange notes that names are kept and then written as JSON, in which they are up to three times as long.
+func (u *unpacking) rememberChange(names ...string) {
+	for range 4 {
+		u.remember(names...)
+	}
+}
+
 func (u *unpacking) take(bytes int64) error {
 	bytes += u.untaken
 	u.untaken = 0
@@ -195,6 +233,7 @@ func (u *unpacking) take(bytes int64) error {
 }
 
 func (u *unpacking) whiteout(dir, name string) error {
+	u.rememberChange(dir, name)
 	if name == opaqueName {
 		u.changes.Opaque = append(u.changes.Opaque, entryName(dir))
 		return nil
@@ -214,6 +253,10 @@ func (u *unpacking) whiteout(dir, name string) error {
 func (u *unpacking) directory(p string, a attributes) error {
 	delete(u.implied, p)
 	u.dirs[p] = a
+	u.remember(p)
+	for key, value := range a.xattrs {
+		u.remember(key, value)
+	}
 	if p == "." {
 		return nil
 	}
@@ -274,6 +317,7 @@ func (u *unpacking) leaveOut(p string) error {
 		return err
 	}
 	u.leftOut[p] = true
+	u.rememberChange(p)
 	u.changes.Removed = append(u.changes.Removed, entryName(p))
 	return u.root.removeExisting(dir, name)
 }

@@ -1,0 +1,33 @@
+package main
+
+// ofHostileImages are faults by which an image, or a file that is loaded, takes more time or memory than it may.
+var ofHostileImages = []fault{
+	{
+		wrong: "Links lead entries through any number of directories.",
+		file:  "internal/image/layer/walk.go",
+		old:   "	if w.root.steps++; w.root.steps > w.root.maxSteps {\n",
+		new:   "	if w.root.steps++; false {\n",
+		tests: "./internal/image/layer -run ^TestTheWorkForLinksIsBounded$",
+	},
+	{
+		wrong: "Links lead to directories of any depth.",
+		file:  "internal/image/layer/walk.go",
+		old:   "	case len(w.at) == maxDepth:\n",
+		new:   "	case false:\n",
+		tests: "./internal/image/layer -run ^TestHostileArchivesReachNothingOutside$",
+	},
+	{
+		wrong: "Any number of links is followed.",
+		file:  "internal/image/layer/walk.go",
+		old:   "w.links > maxLinks",
+		new:   "w.links > 1000*maxLinks",
+		tests: "./internal/image/layer -run ^TestHostileArchivesReachNothingOutside$",
+	},
+	{
+		wrong: "What a layer removes is remembered without a bound.",
+		file:  "internal/image/layer/unpack.go",
+		old:   "	u.rememberChange(dir, name)\n",
+		new:   "",
+		tests: "./internal/image/layer -run ^TestWhatALayerHasRememberedIsBounded$",
+	},
+}
