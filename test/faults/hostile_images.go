@@ -30,4 +30,11 @@ var ofHostileImages = []fault{
 		new:   "",
 		tests: "./internal/image/layer -run ^TestWhatALayerHasRememberedIsBounded$",
 	},
+	{
+		wrong: "A manifest may have any number of values.",
+		file:  "internal/image/bounded/bounded.go",
+		old:   "		case values > maxValues:\n",
+		new:   "		case false:\n",
+		tests: "./internal/image/registry -run ^TestResolveRefusesWhatIsNoImage$",
+	},
 }

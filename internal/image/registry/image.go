@@ -5,12 +5,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-const (
-	// maxManifest bounds manifests, indexes and configurations, in bytes.
-	maxManifest = 8 << 20
-	// maxDepth is how deep indexes may be nested.
-	maxDepth = 3
-)
+// maxDepth is how deep indexes may be nested.
+const maxDepth = 3
 
 // Image is the image of one platform, as its registry describes it.
 type Image struct {

@@ -2,11 +2,14 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/stint-dev/stint/internal/image/bounded"
 )
 
 // document is a manifest or an index.
@@ -29,8 +32,8 @@ func parseDocument(contentType types.MediaType, data []byte) (*document, error) 
 		Layers        json.RawMessage `json:"layers"`
 		FSLayers      json.RawMessage `json:"fsLayers"`
 	}
-	if err := json.Unmarshal(data, &shape); err != nil {
-		return nil, unsupported("the manifest is not JSON")
+	if err := unmarshal(data, &shape, "the manifest", "is not JSON"); err != nil {
+		return nil, err
 	}
 	d := &document{bytes: data, mediaType: shape.MediaType}
 	if d.mediaType == "" {
@@ -51,10 +54,24 @@ func parseDocument(contentType types.MediaType, data []byte) (*document, error) 
 }
 
 func (d *document) decode(into any) error {
-	if err := json.Unmarshal(d.bytes, into); err != nil {
-		return unsupported("the manifest is damaged")
+	return unmarshal(d.bytes, into, "the manifest", "is damaged")
+}
+
+// unmarshal parses a document. If it cannot, the error says what is wrong with which document.
+func unmarshal(data []byte, into any, which, wrong string) error {
+	err := bounded.Unmarshal(data, into)
+	var limit *bounded.Error
+	switch {
+	case errors.As(err, &limit):
+		return tooLarge(which, limit)
+	case err != nil:
+		return unsupported("%s %s", which, wrong)
 	}
 	return nil
+}
+
+func tooLarge(which string, limit error) error {
+	return &Error{Kind: ErrTooLarge, Detail: which + ": " + limit.Error()}
 }
 
 // checkImage returns an error unless m describes an image that a container can run.

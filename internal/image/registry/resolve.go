@@ -3,7 +3,6 @@ package registry
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/stint-dev/stint/internal/image/bounded"
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
@@ -69,10 +69,10 @@ func (c *Client) complete(ctx context.Context, image *Image, m *v1.Manifest) err
 	if err := checkImage(m); err != nil {
 		return err
 	}
-	if m.Config.Size > maxManifest {
-		return &Error{Kind: ErrTooLarge, Detail: "the configuration has more than 8 MiB"}
+	err := bounded.CheckSize(m.Config.Size)
+	if err != nil {
+		return tooLarge("the configuration", err)
 	}
-	var err error
 	image.Config, _, err = c.small(ctx, image.from, request{
 		what: "blobs/" + m.Config.Digest.String(), is: "the configuration", digest: m.Config.Digest, limit: m.Config.Size, may: mayPull,
 	})
@@ -80,8 +80,8 @@ func (c *Client) complete(ctx context.Context, image *Image, m *v1.Manifest) err
 		return err
 	}
 	var config v1.ConfigFile
-	if err := json.Unmarshal(image.Config, &config); err != nil {
-		return unsupported("the configuration is damaged")
+	if err := unmarshal(image.Config, &config, "the configuration", "is damaged"); err != nil {
+		return err
 	}
 	if err := suits(c.config.Platform, &config); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (c *Client) document(ctx context.Context, from *source, ref Reference) (*do
 		may = mayPull
 	}
 	data, contentType, err := c.small(ctx, from, request{
-		what: ref.manifest(), is: "the manifest", accept: accepted, digest: ref.Digest, limit: maxManifest, may: may,
+		what: ref.manifest(), is: "the manifest", accept: accepted, digest: ref.Digest, limit: bounded.MaxBytes, may: may,
 	})
 	if err != nil {
 		return nil, err
@@ -164,8 +164,11 @@ func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, t
 	if err != nil {
 		return nil, "", failed(ctx, err)
 	}
+	if err := bounded.CheckSize(int64(len(data))); err != nil {
+		return nil, "", tooLarge(r.is, err)
+	}
 	if int64(len(data)) > r.limit {
-		return nil, "", &Error{Kind: ErrTooLarge, Detail: "larger than allowed, or than its manifest says", said: r.what}
+		return nil, "", &Error{Kind: ErrTooLarge, Detail: "larger than its manifest says", said: r.what}
 	}
 	promised := r.digest
 	if promised == (v1.Hash{}) {

@@ -117,7 +117,10 @@ func TestResolveRefusesWhatIsNoImage(t *testing.T) {
 		"another type":         {"text/html", `{}`, ours.ErrUnsupported},
 		"no digest":            {image, `{"schemaVersion":2,"layers":[{"size":1}],` + config + `}`, ours.ErrUnsupported},
 		"negative size":        {image, `{"schemaVersion":2,"layers":[{"size":-1,"digest":"` + hash + `"}],` + config + `}`, ours.ErrUnsupported},
-		"a large manifest":     {image, strings.Repeat(" ", 8<<20+1), ours.ErrTooLarge},
+		"a large manifest":     {image, strings.Repeat(" ", 4<<20+1), ours.ErrTooLarge},
+		"many layers":          {image, `{"schemaVersion":2,"layers":[` + strings.Repeat("{},", 20_000) + `{}],` + config + `}`, ours.ErrTooLarge},
+		"many platforms":       {"application/vnd.oci.image.index.v1+json", `{"schemaVersion":2,"manifests":[` + strings.Repeat("{},", 20_000) + `{}]}`, ours.ErrTooLarge},
+		"a large config":       {image, `{"schemaVersion":2,"layers":[],` + strings.Replace(config, `"size":2`, `"size":4194305`, 1) + `}`, ours.ErrTooLarge},
 		"an index of itself":   {"application/vnd.oci.image.index.v1+json", `{"schemaVersion":2,"manifests":[]}`, ours.ErrNoPlatform},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/filesystem"
+	"github.com/stint-dev/stint/internal/image/bounded"
 )
 
 // maxLayers bounds how many layers an image may have.
@@ -65,8 +65,8 @@ func (s *Store) add(ctx context.Context, name string, from Source, progress func
 
 // describe returns the entry of an image in the list, from its configuration.
 func describe(name string, from Source) (Image, error) {
-	config, err := v1.ParseConfigFile(bytes.NewReader(from.Config))
-	if err != nil {
+	var config v1.ConfigFile
+	if err := bounded.Unmarshal(from.Config, &config); err != nil {
 		return Image{}, fmt.Errorf("the config of %s: %w", name, err)
 	}
 	layers := config.RootFS.DiffIDs
