@@ -97,6 +97,11 @@ func (t childTask) run() error {
 	if err := confine(); err != nil {
 		return err
 	}
+	if t.isBounded() {
+		if err := limitTime(firstSeconds); err != nil {
+			return err
+		}
+	}
 	syscall.Umask(0)
 	s := &Store{dir: t.Store}
 	switch {
@@ -131,7 +136,7 @@ func (t childTask) unpack(compressed io.Reader) error {
 	sum := sha256.New()
 	// Decompressing, hashing and writing go on at the same time.
 	summed := readAhead(io.TeeReader(readAhead(plain), sum))
-	if err := layer.Unpack(summed, dir, layer.Options{Owners: t.Owners, Take: filesystem.NewGuard(t.Store).Take}); err != nil {
+	if err := layer.Unpack(summed, dir, layer.Options{Owners: t.Owners, Take: t.take()}); err != nil {
 		return err
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {
@@ -159,7 +164,7 @@ func (t childTask) merge() error {
 		defer l.Close()
 		layers = append(layers, l)
 	}
-	if err := layer.MergeWithin(dst, layers, filesystem.NewGuard(t.Store).Take); err != nil {
+	if err := layer.MergeWithin(dst, layers, t.take()); err != nil {
 		return err
 	}
 	if err := writeSize(t.Merge, sizeOfTree); err != nil {
