@@ -150,7 +150,7 @@ func TestPressureEndsAsSoonAsAPodHasLeftRoom(t *testing.T) {
 func add(t *testing.T, s *store.Store, name string, mib int) {
 	t.Helper()
 	layer := images.Layer(t, map[string]images.File{name: {Content: strings.Repeat(name[:1], mib<<20), Mode: 0o644}})
-	from, err := store.Of(images.Image(t, v1.Config{}, layer))
+	from, err := images.Source(images.Image(t, v1.Config{}, layer))
 	if err != nil {
 		t.Fatal(err)
 	}

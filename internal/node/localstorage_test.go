@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
@@ -155,7 +154,7 @@ func TestContainersFromImagesAreEvicted(t *testing.T) {
 		t.Skip("images cannot be run here: " + rt.Info().WhyNoImages)
 	}
 	s := openStore(t, filepath.Join(t.TempDir(), "store"))
-	from, err := store.Of(images.Image(t, v1.Config{}, images.Busybox(t)))
+	from, err := images.Source(images.Image(t, v1.Config{}, images.Busybox(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	testimages "github.com/stint-dev/stint/test/images"
 )
 
 // atATimeInHost is how many containers run at the same time.
@@ -66,7 +67,7 @@ func (h *hostBench) listen() {
 
 // add puts an image into the store and returns its tree.
 func (h *hostBench) add(ctx context.Context, name string, image v1.Image) (tree string, err error) {
-	from, err := store.Of(image)
+	from, err := testimages.Source(image)
 	if err != nil {
 		return "", err
 	}

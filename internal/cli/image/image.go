@@ -127,9 +127,7 @@ func (f *imageFlags) load() *cobra.Command {
 				return err
 			}
 			for _, file := range args {
-				err := s.Work(func(work string) error {
-					return archive.Read(file, work, func(image archive.Image) error { return f.addNamed(ctx, s, image, name) })
-				})
+				err := archive.Read(ctx, s, file, func(image archive.Image) error { return f.addNamed(ctx, s, image, name) })
 				if err != nil {
 					return fmt.Errorf("load %s: %w", file, err)
 				}
@@ -152,12 +150,8 @@ func (f *imageFlags) addNamed(ctx context.Context, s *store.Store, image archive
 	if err != nil {
 		return command.BadInputf("%w", err)
 	}
-	from, err := store.Of(image)
-	if err != nil {
-		return err
-	}
 	for _, n := range names {
-		added, err := s.Add(ctx, n, from, nil)
+		added, err := s.Add(ctx, n, image.Source, nil)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,6 +34,8 @@ type childTask struct {
 	// Unpack is the directory for the layer on standard input, compressed or not; Digest is its digest uncompressed.
 	Unpack string `json:"unpack,omitempty"`
 	Digest string `json:"digest,omitempty"`
+	// List is an empty file. It gets the content of the archive on standard input, whose files are listed, if that is compressed.
+	List string `json:"list,omitempty"`
 	// Merge is the directory into which Layers are merged.
 	Merge  string   `json:"merge,omitempty"`
 	Layers []string `json:"layers,omitempty"`
@@ -113,6 +114,8 @@ func (t childTask) run() error {
 	case t.Collect != nil:
 		collected, err := s.collect(*t.Collect, t.Kept)
 		return errors.Join(err, json.NewEncoder(os.Stdout).Encode(collected))
+	case t.List != "":
+		return t.listArchive(os.Stdin, os.Stdout)
 	case t.Merge != "":
 		return t.merge()
 	}
@@ -184,11 +187,11 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 	if err != nil {
 		return err
 	}
-	var stderr bytes.Buffer
+	stderr := &head{max: maxAnswer}
 	cmd := exec.CommandContext(ctx, self, childCommand, string(text))
 	cmd.Env = []string{}
 	cmd.Dir = "/"
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, stderr
 	if incoming, ok := in.(*incomingReader); ok {
 		stop, err := incoming.feed(cmd)
 		if err != nil {

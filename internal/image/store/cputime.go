@@ -18,7 +18,7 @@ const (
 )
 
 // isBounded reports whether the task reads what others have made. What a store already has must be removed however long it takes.
-func (t childTask) isBounded() bool { return t.Unpack != "" || t.Merge != "" }
+func (t childTask) isBounded() bool { return t.Unpack != "" || t.List != "" || t.Merge != "" }
 
 // limitTime ends this process when it has used so many seconds of CPU time, unless more are allowed meanwhile.
 func limitTime(seconds uint64) error {

@@ -29,32 +29,3 @@ type Layer struct {
 	// number of bytes in the file, and with 0 just before it discards them to begin again: they are read meanwhile.
 	Fetch func(ctx context.Context, file *os.File, report func(done int64)) error
 }
-
-// Of returns the Source of an image that is on this machine.
-func Of(image v1.Image) (Source, error) {
-	digest, err := image.Digest()
-	if err != nil {
-		return Source{}, err
-	}
-	config, err := image.RawConfigFile()
-	if err != nil {
-		return Source{}, err
-	}
-	layers, err := image.Layers()
-	if err != nil {
-		return Source{}, err
-	}
-	s := Source{Digest: digest, Config: config}
-	for _, l := range layers {
-		digest, err := l.Digest()
-		if err != nil {
-			return Source{}, err
-		}
-		size, err := l.Size()
-		if err != nil {
-			return Source{}, err
-		}
-		s.Layers = append(s.Layers, Layer{Digest: digest, Size: size, Open: l.Compressed})
-	}
-	return s, nil
-}

@@ -67,7 +67,7 @@ func add(t *testing.T, s *store.Store, name string, from v1.Image) store.Image {
 
 func source(t *testing.T, image v1.Image) store.Source {
 	t.Helper()
-	from, err := store.Of(image)
+	from, err := images.Source(image)
 	if err != nil {
 		t.Fatal(err)
 	}
