@@ -56,12 +56,12 @@ func Read(ctx context.Context, s *store.Store, path string, do func(Image) error
 
 // read returns a document and its digest.
 func read(from files, name string) ([]byte, v1.Hash, error) {
-	f, _, err := from.Open(name)
+	f, size, err := from.Open(name)
 	if err != nil {
 		return nil, v1.Hash{}, err
 	}
 	defer f.Close()
-	data, err := bounded.Read(f)
+	data, err := bounded.Read(f, size)
 	if err != nil {
 		return nil, v1.Hash{}, fmt.Errorf("%s: %w", name, err)
 	}

@@ -3,7 +3,6 @@
 package bounded
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,14 +25,14 @@ func (e *Error) Error() string {
 	return e.what + ": build the image with fewer layers, labels or lines of history"
 }
 
-// Read reads a document to its end.
-func Read(from io.Reader) ([]byte, error) {
-	var b bytes.Buffer
-	n, err := b.ReadFrom(io.LimitReader(from, MaxBytes+1))
-	if err != nil {
+// Read reads a document of so many bytes.
+func Read(from io.Reader, size int64) ([]byte, error) {
+	if err := CheckSize(size); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), CheckSize(n)
+	data := make([]byte, size)
+	_, err := io.ReadFull(from, data)
+	return data, err
 }
 
 // CheckSize returns a *Error if no document may have so many bytes.

@@ -221,9 +221,7 @@ func (u *unpacking) remember(names ...string) {
 
 // rememberChange notes that names are kept and then written as JSON, in which they are up to three times as long.
 func (u *unpacking) rememberChange(names ...string) {
-	for range 4 {
-		u.remember(names...)
-	}
+	u.remember(slices.Concat(names, names, names, names)...)
 }
 
 func (u *unpacking) take(bytes int64) error {
