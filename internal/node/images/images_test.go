@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -241,6 +243,32 @@ func TestUsersOfAnImage(t *testing.T) {
 			got.Named != test.want.Named || len(got.Groups) != len(test.want.Groups):
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, test.want)
 		}
+	}
+}
+
+// An account file is not trusted: its lines may be as long as what is read of it.
+func TestLongLinesOfAccountsTakeLittleMemory(t *testing.T) {
+	tree := t.TempDir()
+	if err := os.Mkdir(filepath.Join(tree, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	passwd := "work:x:7:8::/home" + strings.Repeat(":", 500_000) + "\n"
+	group := "many:x:9:work" + strings.Repeat(",", 500_000) + "\n" + "more:x:10:" + strings.Repeat(",", 300_000) + "work\n"
+	for name, text := range map[string]string{"etc/passwd": passwd, "etc/group": group} {
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	image := &images.Image{Tree: tree, Config: v1.Config{User: "work"}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	user, err := image.User(nil, nil)
+	runtime.ReadMemStats(&after)
+	if err != nil || user.UID != 7 || user.Home != "/home" || !slices.Equal(user.Groups, []uint32{9, 10}) {
+		t.Errorf("User() = %+v, %v", user, err)
+	}
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 10<<20 {
+		t.Errorf("it took %d bytes", taken)
 	}
 }
 

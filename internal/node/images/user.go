@@ -30,6 +30,13 @@ type User struct {
 // maxAccounts bounds how many bytes of an image's account files are read.
 const maxAccounts = 1 << 20
 
+// maxFields is how many fields of a line are told apart, one more than a line of /etc/passwd has. maxGroups is how many groups a
+// process can have (NGROUPS_MAX).
+const (
+	maxFields = 8
+	maxGroups = 65_536
+)
+
 // account is a line of /etc/passwd.
 type account struct {
 	name     string
@@ -163,7 +170,7 @@ func (i *Image) group(who string) (uint32, error) {
 func (i *Image) groupsOf(name string, own uint32) ([]uint32, error) {
 	var groups []uint32
 	err := i.lines("etc/group", func(fields []string) {
-		if len(fields) < 4 || !slices.Contains(strings.Split(fields[3], ","), name) {
+		if len(fields) < 4 || !hasMember(fields[3], name) || len(groups) == maxGroups {
 			return
 		}
 		if id, err := strconv.ParseUint(fields[2], 10, 32); err == nil && uint32(id) != own {
@@ -171,6 +178,16 @@ func (i *Image) groupsOf(name string, own uint32) ([]uint32, error) {
 		}
 	})
 	return groups, err
+}
+
+// hasMember reports whether name is in a list with commas.
+func hasMember(list, name string) bool {
+	for member := range strings.SplitSeq(list, ",") {
+		if member == name {
+			return true
+		}
+	}
+	return false
 }
 
 // lines calls do with the fields of each line of an account file of the image. A missing file counts as empty.
@@ -195,7 +212,7 @@ func (i *Image) lines(path string, do func(fields []string)) error {
 	text := bufio.NewScanner(io.LimitReader(file, maxAccounts))
 	text.Buffer(nil, maxAccounts)
 	for text.Scan() {
-		do(strings.Split(strings.TrimSpace(text.Text()), ":"))
+		do(strings.SplitN(strings.TrimSpace(text.Text()), ":", maxFields))
 	}
 	return text.Err()
 }
