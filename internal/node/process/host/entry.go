@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -20,13 +21,18 @@ type entry struct {
 	process *sandbox.Process
 	// failure is why the machine could not try to start it. The attempt is forgotten then.
 	failure error
+	// starting is done when the start is to end, even before the process has executed its program.
+	starting context.Context
+	endStart context.CancelFunc
 	// kill fires at killAt, when the grace period of a Stop is over.
 	kill   *time.Timer
 	killAt time.Time
 }
 
 func newEntry(s runtime.Status) *entry {
-	return &entry{status: s, decided: make(chan struct{}), ended: make(chan struct{})}
+	e := &entry{status: s, decided: make(chan struct{}), ended: make(chan struct{})}
+	e.starting, e.endStart = context.WithCancel(context.Background())
+	return e
 }
 
 // endedEntry makes the entry of an attempt of which only the end is known.
@@ -43,32 +49,51 @@ func (e *entry) current() runtime.Status {
 	return e.status
 }
 
-func (e *entry) isEnded() bool {
+func (e *entry) isEnded() bool { return isClosed(e.ended) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-e.ended:
+	case <-c:
 		return true
 	default:
 		return false
 	}
 }
 
-// stop sends the stop signal and kills the container after grace. A second stop can shorten the grace, not extend it.
-func (e *entry) stop(grace time.Duration) error {
-	<-e.decided
+// run makes p the process of the container. Stop may have been called while it was started.
+func (e *entry) run(p *sandbox.Process) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.process == nil {
+	e.process = p
+	e.status.PID, e.status.StartedAt = p.PID, p.StartedAt
+	e.status.MissingMountPoints = p.MissingMountPoints
+	switch {
+	case e.starting.Err() != nil:
+		_ = p.KillTree()
+	case e.kill != nil:
+		_ = p.Terminate()
+	}
+}
+
+// stop sends the stop signal and kills the container after grace. A second stop can shorten the grace, not extend it. A container that
+// has not executed its program yet gets the signal when it has.
+func (e *entry) stop(grace time.Duration) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.process == nil && isClosed(e.decided) {
 		return nil
 	}
 	if grace <= 0 {
-		return e.process.KillTree()
+		return e.killTree()
 	}
 	at := time.Now().Add(grace)
 	switch {
 	case e.kill == nil:
 		e.kill = time.AfterFunc(grace, e.killNow)
 		e.killAt = at
-		return e.process.Terminate()
+		if e.process != nil {
+			return e.process.Terminate()
+		}
 	case at.Before(e.killAt):
 		e.kill.Reset(grace)
 		e.killAt = at
@@ -79,9 +104,16 @@ func (e *entry) stop(grace time.Duration) error {
 func (e *entry) killNow() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.process != nil {
-		_ = e.process.KillTree()
+	_ = e.killTree()
+}
+
+// killTree kills the container, also one that is being started. The caller holds e.mu.
+func (e *entry) killTree() error {
+	e.endStart()
+	if e.process == nil {
+		return nil
 	}
+	return e.process.KillTree()
 }
 
 // finish records the end. The process must not be signalled any more: its resources serve another one.

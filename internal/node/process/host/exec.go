@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -11,9 +12,18 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// serveExec runs a command in a container for the control plane at the other end. The command is ended when that hangs up.
+// serveExec runs a command in a container for the control plane at the other end. The command is ended when that hangs up, also
+// before it has executed its program.
 func (h *Host) serveExec(conn *wire.Conn, hello wire.Hello) {
-	command, streams, err := h.exec(hello)
+	client, hangUp := context.WithCancel(context.Background())
+	defer hangUp()
+	go func() {
+		// Nothing is ever received.
+		_ = conn.Receive(new(struct{}))
+		hangUp()
+		conn.Close() // The command may take longer to end.
+	}()
+	command, streams, err := h.exec(client, hello)
 	sent := conn.SendFiles(streams)
 	for _, fd := range streams {
 		unix.Close(fd)
@@ -23,14 +33,10 @@ func (h *Host) serveExec(conn *wire.Conn, hello wire.Hello) {
 		return
 	}
 	if sent != nil {
-		command.HangUp()
-	} else {
-		go func() {
-			// Nothing is ever received.
-			_ = conn.Receive(new(struct{}))
-			command.HangUp()
-		}()
+		hangUp()
 	}
+	stop := context.AfterFunc(client, command.HangUp)
+	defer stop()
 	code, err := command.Wait()
 	if err != nil {
 		_ = conn.Send(failedExit(err))
@@ -39,12 +45,12 @@ func (h *Host) serveExec(conn *wire.Conn, hello wire.Hello) {
 	_ = conn.Send(wire.Exit{Code: code})
 }
 
-func (h *Host) exec(hello wire.Hello) (*sandbox.Command, []int, error) {
+func (h *Host) exec(ctx context.Context, hello wire.Hello) (*sandbox.Command, []int, error) {
 	_, p, err := h.running(hello, hello.Exec.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.Exec(hello.Exec.Args, hello.Exec.TTY, hello.Exec.Size)
+	return p.Exec(ctx, hello.Exec.Args, hello.Exec.TTY, hello.Exec.Size)
 }
 
 // running returns the attempt that a control plane wants to connect to.

@@ -191,17 +191,13 @@ func (h *Host) launch(e *entry, c *runtime.Container) (p *sandbox.Process) {
 		target, err = h.target(c)
 	}
 	if err == nil {
-		p, err = h.sandbox.Start(c, target)
+		p, err = h.sandbox.Start(e.starting, c, target)
 	}
 	var fault *sandbox.StartError
 	isFault := errors.As(err, &fault)
 	switch {
 	case err == nil:
-		e.mu.Lock()
-		e.process = p
-		e.status.PID, e.status.StartedAt = p.PID, p.StartedAt
-		e.status.MissingMountPoints = p.MissingMountPoints
-		e.mu.Unlock()
+		e.run(p)
 	case isFault:
 		s := e.current()
 		s.State, s.ExitCode, s.StartError, s.FinishedAt = runtime.Exited, 128, fault.Reason, time.Now()

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -78,7 +79,7 @@ func (b *Sandbox) tryRoot() error {
 	if err != nil {
 		return err
 	}
-	err = l.child.Wait()
+	err = l.child.Wait(context.Background())
 	l.dropChild()
 	if failureOf(err) == unix.ENOEXEC {
 		return nil
@@ -253,10 +254,10 @@ func (l *launch) startChild(path, dir string, env []string) error {
 	return l.clone(p, own)
 }
 
-// join waits until the container's first process runs its program.
-func (l *launch) join() (*Process, error) {
+// join waits until the container's first process runs its program, or was killed.
+func (l *launch) join(ctx context.Context) (*Process, error) {
 	l.root.Leave()
-	err := l.child.Wait()
+	err := l.child.Wait(ctx)
 	if err == nil {
 		return newProcess(l, l.child.PID, l.child.PIDFD, l.started)
 	}

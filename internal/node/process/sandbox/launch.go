@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -45,22 +46,19 @@ type launch struct {
 	sharesPod bool
 	mounts    uint64
 	started   time.Time
+	// lingers is whether a process is left that could not be reaped.
+	lingers bool
 }
 
-// Start starts c, which shares the process ids of target unless that is nil. The error is a *StartError if c itself is at fault.
-func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error) {
+// Start starts c, which shares the process ids of target unless that is nil. The error is a *StartError if c itself is at fault. A
+// process that has not executed its program when ctx is done is killed, and returned as one that was.
+func (b *Sandbox) Start(ctx context.Context, c *runtime.Container, target *Process) (*Process, error) {
 	l := &launch{sandbox: b, container: c, target: target, limits: b.limitsOf(c)}
 	if err := l.refuse(); err != nil {
 		return nil, err
 	}
 	if err := l.joinNetwork(); err != nil {
 		return nil, err
-	}
-	if target != nil {
-		if !target.commands.begin() {
-			return nil, errNotRunning
-		}
-		defer target.commands.begun()
 	}
 	if err := l.openTerminal(); err != nil {
 		return nil, err
@@ -69,22 +67,9 @@ func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error)
 	if c.NoNewPrivileges && !l.isStaged() {
 		starters = b.lockedStarters
 	}
-	var p *Process
-	var err error
-	l.group, err = starters.run(func(t *thread) (err error) {
-		// Only now, on the thread: of thousands of containers that wait for one, few need a slot at a time.
-		l.group = t.group
-		if err = l.prepare(); err != nil {
-			return err
-		}
-		if c.Root != nil {
-			return l.forkInRoot(t)
-		}
-		p, err = l.fork(t)
-		return err
-	})
+	p, err := l.start(starters)
 	if err == nil && p == nil {
-		p, err = l.join()
+		p, err = l.join(ctx)
 	}
 	if err == nil {
 		return p, nil
@@ -94,6 +79,29 @@ func (b *Sandbox) Start(c *runtime.Container, target *Process) (*Process, error)
 		return nil, &StartError{Reason: err.Error()}
 	}
 	return nil, err
+}
+
+// start forks the first process. Without a Process, it is one to join. The target does not end meanwhile.
+func (l *launch) start(starters *starters) (p *Process, err error) {
+	if l.target != nil {
+		if !l.target.commands.begin() {
+			return nil, errNotRunning
+		}
+		defer l.target.commands.begun()
+	}
+	l.group, err = starters.run(func(t *thread) (err error) {
+		// Only now, on the thread: of thousands of containers that wait for one, few need a slot at a time.
+		l.group = t.group
+		if err = l.prepare(); err != nil {
+			return err
+		}
+		if l.container.Root != nil {
+			return l.forkInRoot(t)
+		}
+		p, err = l.fork(t)
+		return err
+	})
+	return p, err
 }
 
 // openTerminal opens the terminal of a process. It is not done on a thread, where /dev may be a shadow in which the kernel finds
@@ -222,7 +230,7 @@ func (l *launch) abandon() {
 		l.legacy.remove()
 	}
 	if l.slot != nil {
-		l.sandbox.giveBack(l.slot, !l.limits.bounded())
+		l.sandbox.giveBack(l.slot, !l.limits.bounded() && !l.lingers)
 	}
 	if l.sharesPod {
 		l.sandbox.podPIDs.leave(l.container.PodUID)

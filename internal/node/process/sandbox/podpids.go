@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"sync"
@@ -123,9 +124,8 @@ func (p *podPIDs) start(t *thread, network *os.File) (*stage.Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := first.Wait(); err != nil {
-		p.sandbox.processes.forget(first.PID)
-		unix.Close(first.PIDFD)
+	if err := first.Wait(context.Background()); err != nil {
+		p.reap(first)
 		return nil, err
 	}
 	return first, nil

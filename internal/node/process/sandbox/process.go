@@ -191,7 +191,10 @@ func (p *Process) isThere() (there bool) {
 
 // EndTree kills the processes that are left when the main process has ended. It returns false if one did not end in time.
 func (p *Process) EndTree() bool {
-	p.commands.end()
+	if p.commands.areLeft() {
+		_ = p.KillTree() // One that another process traces ends with that.
+	}
+	ended := p.commands.end()
 	if p.sharesPod {
 		p.sharesPod = false
 		if !p.sandbox.podPIDs.leave(p.id.PodUID) {
@@ -213,7 +216,7 @@ func (p *Process) EndTree() bool {
 			return false
 		}
 	}
-	return true
+	return ended
 }
 
 // Release returns how the container ended and frees all that it used. Clean is what EndTree returned.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	goruntime "runtime"
@@ -73,10 +74,21 @@ func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 	return nil
 }
 
-// dropChild frees what belongs to a child that ended before it ran its program.
+// dropChild frees what belongs to a child that ends before it runs its program. One that another process traces is not reaped before
+// that lets it go.
 func (l *launch) dropChild() {
-	l.sandbox.processes.forget(l.child.PID)
-	unix.Close(l.child.PIDFD)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = reap(l.child.PID)
+		l.sandbox.processes.forget(l.child.PID)
+		unix.Close(l.child.PIDFD)
+	}()
+	select {
+	case <-gone:
+	case <-time.After(killTimeout):
+		l.lingers = true
+	}
 }
 
 // canStage reports whether this kernel has the calls that package stage makes (Linux 5.9), and no filter refuses them.
@@ -94,5 +106,6 @@ func canStage() bool {
 		return false
 	}
 	unix.Close(child.PIDFD)
-	return child.Wait() == nil && reap(child.PID) == nil
+	failed := child.Wait(context.Background())
+	return reap(child.PID) == nil && failed == nil
 }

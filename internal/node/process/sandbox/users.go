@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -127,7 +128,7 @@ func (u *users) makeNamespace(uid, gid uint32) (*os.File, error) {
 	defer func() {
 		_ = unix.PidfdSendSignal(child.PIDFD, unix.SIGKILL, nil, 0)
 		unix.Close(child.PIDFD)
-		_ = child.Wait()
+		_ = child.Wait(context.Background())
 		_, _ = unix.Wait4(child.PID, nil, 0, nil)
 		u.processes.forget(child.PID)
 	}()

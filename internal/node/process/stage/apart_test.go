@@ -64,7 +64,7 @@ func TestAChildThatHangsIsStarted(t *testing.T) {
 	if _, err := syscall.Wait4(c.PID, &status, 0, nil); err != nil || status.Signal() != unix.SIGKILL {
 		t.Errorf("it ended with %v, %v", status, err)
 	}
-	if err := c.Wait(); err != nil {
+	if err := c.Wait(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -3,10 +3,12 @@
 package stage
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	goruntime "runtime"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -137,19 +139,29 @@ func (c *Child) fork(flags uint64, cgroup int) error {
 	return nil
 }
 
-// Wait waits until the child has executed its program. If it could not, Wait reaps it and returns an *Error. It waits in the
+// killTimeout is how long a child may take to end when it is killed. One that waits for a disk may take for ever.
+const killTimeout = time.Second
+
+// Wait waits until the child has executed its program or has ended, and returns an *Error if it could not execute it. When ctx is
+// done, Wait kills the child and returns soon, even if that does not end. The caller reaps the child in any case. It waits in the
 // poller, so it blocks no thread even if a call of the child hangs.
-func (c *Child) Wait() error {
+func (c *Child) Wait(ctx context.Context) error {
 	defer c.done.Close()
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(killed)
+		_ = unix.PidfdSendSignal(c.PIDFD, unix.SIGKILL, nil, 0)
+		_ = c.done.SetReadDeadline(time.Now().Add(killTimeout))
+	})
 	// Nothing is written to it where the memory is shared.
 	errnos, _ := io.ReadAll(c.done)
+	if !stop() {
+		<-killed // The caller may close the descriptor now.
+	}
 	copy(bytesOf(c.program.errnos), errnos)
 	failed := c.program.failure()
 	goruntime.KeepAlive(c.program)
 	goruntime.KeepAlive(c.shared)
-	if failed != nil {
-		reap(c.PID)
-	}
 	return failed
 }
 

@@ -117,7 +117,7 @@ func (c *Child) startBoth(a apart, pid *os.File) error {
 	c.PID = int(binary.NativeEndian.Uint64(id[:]))
 	if c.PIDFD, err = unix.PidfdOpen(c.PID, 0); err != nil {
 		_ = unix.Kill(c.PID, unix.SIGKILL)
-		reap(c.PID)
+		go reap(c.PID) // It may hang.
 	}
 	return err
 }

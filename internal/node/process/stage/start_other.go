@@ -2,7 +2,10 @@
 
 package stage
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
 // Supported is whether the package supports this processor.
 const Supported = false
@@ -19,4 +22,4 @@ func Start(*Program, Namespaces, int) (*Child, error) {
 }
 
 // Wait is never called.
-func (*Child) Wait() error { return nil }
+func (*Child) Wait(context.Context) error { return nil }

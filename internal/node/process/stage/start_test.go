@@ -36,7 +36,11 @@ func tryThread(t testing.TB, p *stage.Program, own stage.Namespaces) (*stage.Chi
 		return nil, err
 	}
 	t.Cleanup(func() { unix.Close(c.PIDFD) })
-	return c, c.Wait()
+	err = c.Wait(t.Context())
+	if err != nil {
+		_, _ = syscall.Wait4(c.PID, nil, 0, nil)
+	}
+	return c, err
 }
 
 // onBoth runs a test with programs whose child shares the memory of this process, and with those whose child does not.
@@ -210,7 +214,7 @@ func TestManyStartSideBySide(t *testing.T) {
 						return
 					}
 					var status syscall.WaitStatus
-					if err := c.Wait(); err != nil {
+					if err := c.Wait(t.Context()); err != nil {
 						t.Error(err)
 					} else if _, err := syscall.Wait4(c.PID, &status, 0, nil); err != nil || status != 0 {
 						t.Errorf("status %v, %v", status, err)
@@ -278,7 +282,7 @@ func BenchmarkStart(b *testing.B) {
 				v.make(p)
 				c, err := stage.Start(execute(p, "/bin/true"), v.own, -1)
 				if err == nil {
-					err = c.Wait()
+					err = c.Wait(b.Context())
 				}
 				if err != nil {
 					b.Error(err)
