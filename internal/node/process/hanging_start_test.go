@@ -375,3 +375,31 @@ func (m *machine) kill(c runtime.Container) {
 	}
 	m.wait(c.ID)
 }
+
+// A thread of the host process looks up the program. However many of them wait for a disk, others start containers and commands.
+func TestADiskThatDoesNotAnswerHoldsUpNoOtherContainer(t *testing.T) {
+	onHangingDisk(t, func(m *machine, d *disk) {
+		check := m.bystander()
+		d.begin(t)
+		const moreThanThreads = 10
+		ended := make(chan string, moreThanThreads)
+		for range moreThanThreads {
+			c := m.container(filepath.Join(d.dir, "program"))
+			go func() {
+				s, err := m.Start(await.Context(t), c)
+				ended <- fmt.Sprint(s.StartError, err)
+			}()
+		}
+		await.Until(t, "the disk is asked", d.isAsked)
+		if s := m.run(m.container("true")); s.ExitCode != 0 {
+			t.Errorf("another container ended with %+v", s)
+		}
+		check()
+		d.end()
+		for range moreThanThreads {
+			if got := await.Value(t, "the answer to a start", ended); !strings.Contains(got, "cannot run") {
+				t.Errorf("a container on the disk: %s", got)
+			}
+		}
+	})
+}

@@ -48,7 +48,7 @@ type pidsGroup struct {
 }
 
 func (p *legacyPIDs) newGroup() (*pidsGroup, error) {
-	g := &pidsGroup{legacyPIDs: p, dir: filepath.Join(p.dir, strconv.FormatInt(p.made.Add(1), 10)), jobs: newTaskQueue()}
+	g := &pidsGroup{legacyPIDs: p, dir: filepath.Join(p.dir, strconv.FormatInt(p.made.Add(1), 10)), jobs: newTaskQueue(nil)}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"sync"
+	"time"
 )
 
 // starters are threads that start containers and their commands. Either all of these may gain privileges, or none.
@@ -30,7 +31,8 @@ const (
 )
 
 func newStarters(b *Sandbox, locked bool) *starters {
-	s := &starters{sandbox: b, locked: locked, jobs: newTaskQueue(), turns: make(chan struct{}, threadCount())}
+	s := &starters{sandbox: b, locked: locked, turns: make(chan struct{}, threadCount())}
+	s.jobs = newTaskQueue(func() error { return s.startThread(s.jobs, nil) })
 	s.open = sync.OnceValue(func() error {
 		for range threadCount() {
 			if err := s.startThread(s.jobs, nil); err != nil {
@@ -52,7 +54,10 @@ func (s *starters) run(do func(*thread) error) (*pidsGroup, error) {
 		return nil, s.jobs.run(do)
 	}
 	s.turns <- struct{}{}
-	defer func() { <-s.turns }()
+	passOn := sync.OnceFunc(func() { <-s.turns })
+	defer passOn()
+	// The thread may hang.
+	defer time.AfterFunc(hangTime, passOn).Stop()
 	g, err := s.take()
 	if err != nil {
 		return nil, fmt.Errorf("limit the number of processes: %w", err)

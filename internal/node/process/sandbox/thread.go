@@ -12,6 +12,8 @@ import (
 type task struct {
 	do   func(*thread) error
 	done chan error
+	// taken is whether a thread has it.
+	taken bool
 }
 
 // thread is a locked operating system thread. Its children die with it, so it ends only when it can have none.
