@@ -19,6 +19,9 @@ const finishGracePeriod = 2 * time.Second
 // finish handles a pod whose final status is stored, or that is gone from the API server. It stops what still runs,
 // then removes everything of the pod but its logs.
 func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
+	if w.endStarts(ctx, p) {
+		return
+	}
 	w.scheduler.release(p.uid)
 	w.endPulls(p, true)
 	if running := p.running(); len(running) > 0 {

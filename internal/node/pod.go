@@ -38,6 +38,8 @@ type pod struct {
 	runtimeStatuses []runtime.Status
 	// outcomes are those of probes and hooks that no worker has processed.
 	outcomes []outcome
+	// slowStarts apply the results of starts that no worker has waited for.
+	slowStarts []func(*corev1.Pod)
 	// exitWaiters are closed when the attempt has exited.
 	exitWaiters map[runtime.ID]chan struct{}
 
@@ -45,6 +47,8 @@ type pod struct {
 	containers    map[string]lifecycle.History
 	startFailures map[string]lifecycle.StartFailure
 	tries         map[string]int
+	// starting are the attempts that are being started and that no worker waits for, by the names of their containers.
+	starting map[string]runtime.ID
 	// wantedSince is when the pending start of a container was first tried.
 	wantedSince map[string]time.Time
 	refusal     *lifecycle.Refusal

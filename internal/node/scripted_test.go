@@ -26,6 +26,7 @@ import (
 //	stubborn      runs until the test ends it
 //	print TEXT    writes a line and ends
 //	fail          cannot be started
+//	hang          is being started until it is stopped
 //
 // It keeps to the rules of runtime.Runtime: an ID runs once, and results stay until they are forgotten.
 type scripted struct {
@@ -33,6 +34,8 @@ type scripted struct {
 	events chan runtime.Status
 	// starting, unless nil, is called before a container is started.
 	starting func(runtime.Container)
+	// hanging are the containers that are being started until they are stopped.
+	hanging map[runtime.ID]chan struct{}
 	// startError is why no container can be started now; nil if they can. It is read and written under mu.
 	startError error
 
@@ -63,6 +66,7 @@ func newScripted() *scripted {
 		attempts: map[runtime.ID]*runtime.Status{},
 		removed:  map[types.UID]int{},
 		graces:   map[types.UID]time.Duration{},
+		hanging:  map[runtime.ID]chan struct{}{},
 		roots:    map[string]int64{},
 	}
 }
@@ -87,6 +91,9 @@ func (r *scripted) Start(_ context.Context, c runtime.Container) (runtime.Status
 		}
 	}
 	r.started = append(r.started, c)
+	if c.Command[0] == "hang" {
+		r.hangLocked(c.ID)
+	}
 	s := &runtime.Status{
 		ID: c.ID, PodNamespace: c.PodNamespace, PodName: c.PodName, State: runtime.Running, PID: 1, StartedAt: time.Now(),
 	}
@@ -100,6 +107,8 @@ func (r *scripted) Start(_ context.Context, c runtime.Container) (runtime.Status
 			return *s, err
 		}
 		r.endLocked(c.ID, 0)
+	case "hang":
+		r.endLocked(c.ID, 137)
 	case "fail":
 		s.StartError = "no such program"
 		r.endLocked(c.ID, 128)
@@ -108,6 +117,15 @@ func (r *scripted) Start(_ context.Context, c runtime.Container) (runtime.Status
 	started := *s
 	started.State = runtime.Running
 	return started, nil
+}
+
+// hangLocked waits until the container is stopped.
+func (r *scripted) hangLocked(id runtime.ID) {
+	stopped := make(chan struct{})
+	r.hanging[id] = stopped
+	r.mu.Unlock()
+	<-stopped
+	r.mu.Lock()
 }
 
 func writeLog(path, text string) error {
@@ -146,6 +164,11 @@ func (r *scripted) Stop(_ context.Context, id runtime.ID, grace time.Duration) e
 	defer r.mu.Unlock()
 	r.graces[id.PodUID] = grace
 	code := int32(143)
+	if hanging := r.hanging[id]; hanging != nil {
+		close(hanging)
+		delete(r.hanging, id)
+		return nil
+	}
 	for _, c := range r.started {
 		if c.ID != id {
 			continue

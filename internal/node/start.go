@@ -25,6 +25,9 @@ const (
 
 // start starts a container, or stores why it could not.
 func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.Start) {
+	if p.isStarting(s.Container.Name) {
+		return
+	}
 	c, reason, err := w.containers.Make(ctx, w.startOf(p, api, s))
 	var waiting *images.Waiting
 	var sharing volumes.SharingError
@@ -44,25 +47,32 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 	if c.Attempt > 1 {
 		w.logs.TrimStarts(api)
 	}
-	status, err := w.runtime.Start(ctx, c)
+	w.startSoon(ctx, p, c, func(api *corev1.Pod, r startResult) { w.started(ctx, p, api, s, r) })
+	p.isStarting(c.Container)
+}
+
+// started stores what has become of a start.
+func (w *podWorkers) started(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.Start, r startResult) {
 	if ctx.Err() != nil {
 		// The next run asks the runtime whether this start has succeeded.
 		return
 	}
-	if err != nil {
-		w.retryStart(p, api, s, "RunContainerError", err)
+	if r.err != nil {
+		w.retryStart(p, api, s, "RunContainerError", r.err)
 		return
 	}
+	status := r.status
+	id := runtime.ID{PodUID: p.uid, Container: s.Container.Name, Attempt: s.Attempt}
 	delete(p.startFailures, s.Container.Name)
 	delete(p.tries, s.Container.Name)
 	delete(p.wantedSince, s.Container.Name)
-	if status.StartError != "" && p.firstTime(lifecycle.EventKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
-		w.events.Eventf(api, corev1.EventTypeWarning, "Failed", "Error: container %s could not start: %s", c.Container, status.StartError)
+	if status.StartError != "" && p.firstTime(lifecycle.EventKey{Reason: "Failed", Container: id.Container, Attempt: id.Attempt}) {
+		w.events.Eventf(api, corev1.EventTypeWarning, "Failed", "Error: container %s could not start: %s", id.Container, status.StartError)
 	}
 	w.events.recordReadOnly(p, api, status)
 	p.addRuntimeStatus(status)
 	if status.State == runtime.Running {
-		w.postStart(ctx, p, c.ID, s.Container)
+		w.postStart(ctx, p, id, s.Container)
 	}
 }
 
@@ -103,17 +113,14 @@ func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reas
 		reason, err = reasonFull, w.disk.full(err)
 	}
 	w.configUsers.add(api) // Ephemeral containers may refer to more than the pod did before.
-	if p.startFailures == nil {
-		p.startFailures = map[string]lifecycle.StartFailure{}
-	}
 	if p.tries == nil {
 		p.tries = map[string]int{}
 	}
-	p.startFailures[name] = lifecycle.StartFailure{
+	p.addStartFailure(name, lifecycle.StartFailure{
 		Reason:  reason,
 		Message: err.Error(),
 		RetryAt: now().Add(retryDelay(p.tries[name])),
-	}
+	})
 	p.tries[name]++
 	event := "Failed"
 	if reason == containers.ReasonCreating {
@@ -134,10 +141,7 @@ func (p *pod) awaitVolume(s lifecycle.Start, why error) {
 
 // awaitImage stores that a start waits for its image.
 func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, waiting *images.Waiting) {
-	if p.startFailures == nil {
-		p.startFailures = map[string]lifecycle.StartFailure{}
-	}
-	p.startFailures[s.Container.Name] = lifecycle.StartFailure{Reason: waiting.Reason, Message: waiting.Message, RetryAt: waiting.RetryAt}
+	p.addStartFailure(s.Container.Name, lifecycle.StartFailure{Reason: waiting.Reason, Message: waiting.Message, RetryAt: waiting.RetryAt})
 	if waiting.Reason == images.ReasonCreating {
 		return
 	}
@@ -146,6 +150,13 @@ func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, wait
 		kind, reason = corev1.EventTypeNormal, "BackOff"
 	}
 	w.events.Eventf(api, kind, reason, "%s", waiting.Message)
+}
+
+func (p *pod) addStartFailure(container string, f lifecycle.StartFailure) {
+	if p.startFailures == nil {
+		p.startFailures = map[string]lifecycle.StartFailure{}
+	}
+	p.startFailures[container] = f
 }
 
 // firstWanted returns when the pending start of the container was first tried. Pulls are before or after it even if the clock is

@@ -71,6 +71,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	switch {
 	case len(d.Start) > 0:
 		return true
+	case d.Ended && w.endStarts(ctx, p):
 	case d.Ended:
 		w.scheduler.release(p.uid)
 		return w.storeEnd(ctx, p, api, w.status.bind(d.Status))
@@ -127,9 +128,10 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 	w.configUsers.add(api)
 }
 
-// processRuntimeStatuses adds the statuses from the runtime to the histories of the containers, and lets the runtime
-// forget attempts older than the previous one.
+// processRuntimeStatuses adds the statuses from the runtime, also those of slow starts, to the histories of the containers, and lets
+// the runtime forget attempts older than the previous one.
 func (w *podWorkers) processRuntimeStatuses(ctx context.Context, p *pod) {
+	p.processStarts()
 	for _, s := range p.takeRuntimeStatuses() {
 		api, _ := p.current()
 		if outdated := p.addAttempt(w.withMessage(api, s)); len(outdated) > 0 {
