@@ -359,6 +359,30 @@ var onTheNode = []fault{
 		new:   "mark(p.sandbox.config.Name, p.id)))",
 		tests: "./internal/node/process -run CommandsInAContainerCountForIt",
 	},
+	{
+		wrong: "A container has as many commands started as it likes, of which none executes its program.",
+		file:  "internal/node/process/sandbox/exec.go",
+		old:   "const maxUnsettled = 100",
+		new:   "const maxUnsettled = 1000",
+		tests: tooManyCommands,
+	},
+	{
+		wrong: "A command that was given up before it executed its program counts for ever.",
+		file:  "internal/node/process/sandbox/exec.go",
+		old:   "	c.pidfd.Close()\n	c.settle()\n",
+		new:   "	c.pidfd.Close()\n",
+		tests: tooManyCommands,
+	},
+	{
+		wrong: "A container that is told to stop while it is started is killed without its grace period.",
+		file:  "internal/node/process/host/entry.go",
+		old:   "		_ = p.Terminate()\n",
+		new:   "		_ = p.KillTree()\n",
+		tests: "./internal/node/process -run ^TestAContainerIsToldToStopWhenItHasStarted$",
+	},
 }
 
-const messageFiles = "./internal/node/process -run TerminationMessageFile"
+const (
+	messageFiles    = "./internal/node/process -run TerminationMessageFile"
+	tooManyCommands = "./internal/node/process -run ^TestTooManyCommandsThatDoNotStart$"
+)
