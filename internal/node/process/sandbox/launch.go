@@ -236,7 +236,7 @@ func (l *launch) abandon() {
 		l.sandbox.podPIDs.leave(l.container.PodUID)
 	}
 	l.sandbox.giveBackRoot(l.root, false)
-	l.group.giveBack(false)
+	l.group.giveBack()
 }
 
 // fork runs on a thread. It enters what the child is to inherit, and forks. Without a Process, the child is one to join.

@@ -202,7 +202,8 @@ func (p *Process) EndTree() bool {
 		}
 	}
 	pause := killWait{limit: killTimeout}
-	for killed := false; p.slot.leaf.populated(); killed = true {
+	killed := false
+	for ; p.slot.leaf.populated(); killed = true {
 		// For an instant the cgroup may still count the process that was just reaped, so the first pass only waits.
 		if killed && p.slot.leaf.kill() != nil {
 			return false
@@ -210,6 +211,10 @@ func (p *Process) EndTree() bool {
 		if !pause.next() {
 			return false
 		}
+	}
+	if killed {
+		// The next container would have fewer processes otherwise: those that are not reaped count.
+		p.sandbox.processes.reap()
 	}
 	for p.killLeftovers() {
 		if !pause.next() {
@@ -236,7 +241,7 @@ func (p *Process) Release(clean bool) Exit {
 	// After a kill the counters of the cgroup are not those of a fresh one.
 	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
 	p.sandbox.giveBackRoot(p.root, clean && p.reusesRoot)
-	p.group.giveBack(clean)
+	p.group.giveBack()
 	p.sandbox.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
 	return exit
 }

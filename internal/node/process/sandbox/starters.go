@@ -114,11 +114,11 @@ func (s *starters) makeAhead() {
 	}()
 }
 
-// giveBack keeps the pidsGroup of a container that has ended. Unless it is clean, it has to become empty first, or it is not used again.
-func (g *pidsGroup) giveBack(clean bool) {
+// giveBack keeps the pidsGroup of a container that has ended, once it is empty. One that does not become empty is not used again.
+func (g *pidsGroup) giveBack() {
 	switch {
 	case g == nil:
-	case clean:
+	case g.isEmpty():
 		g.starters.keep(g)
 	default:
 		go func() {
