@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"golang.org/x/sys/unix"
@@ -69,29 +70,25 @@ func (s *Store) claim(ctx context.Context, kind string, id v1.Hash) (*os.File, e
 	}
 }
 
-// await locks f, or closes it if ctx ends before.
+// claimPause is how long a program waits until it tries again to get a claim.
+const claimPause = 50 * time.Millisecond
+
+// await locks f, or closes it if ctx ends before. A thread that waits in the kernel could not be ended with ctx.
 func await(ctx context.Context, f *os.File) error {
-	if flock(f, unix.LOCK_EX|unix.LOCK_NB) == nil {
-		return nil
-	}
-	locked := make(chan error)
-	go func() {
-		err := flock(f, unix.LOCK_EX)
+	err := flock(f, unix.LOCK_EX|unix.LOCK_NB)
+	for errors.Is(err, unix.EWOULDBLOCK) {
 		select {
-		case locked <- err:
 		case <-ctx.Done():
 			f.Close()
+			return context.Cause(ctx)
+		case <-time.After(claimPause):
+			err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
 		}
-	}()
-	select {
-	case err := <-locked:
-		if err != nil {
-			f.Close()
-		}
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+	if err != nil {
+		f.Close()
+	}
+	return err
 }
 
 // isAt reports whether a file still has its name.

@@ -1,11 +1,13 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -394,12 +396,28 @@ func TestWaitingForALayerOfAnotherProgramEndsWithTheContext(t *testing.T) {
 	ended := adding(t, s, "a:1", image)
 	await.Value(t, "the layer is read", slow.begun)
 	ctx, cancel := context.WithCancel(t.Context())
-	go cancel()
-	if _, err := s.Add(ctx, "b:1", source(t, image), nil); !errors.Is(err, context.Canceled) {
+	from, waited := source(t, image), make(chan error, 1)
+	go func() {
+		_, err := s.Add(ctx, "b:1", from, nil)
+		waited <- err
+	}()
+	await.Until(t, "the other image waits for the layer", waits)
+	cancel()
+	if err := await.Value(t, "the end of the wait", waited); !errors.Is(err, context.Canceled) {
 		t.Errorf("Add() = %v", err)
+	}
+	if waits() {
+		t.Error("a thread goes on waiting for the layer")
 	}
 	close(slow.goOn)
 	if err := await.Value(t, "the image is added", ended); err != nil {
 		t.Error(err)
 	}
+}
+
+// waits reports whether a goroutine waits for what another program makes.
+func waits() bool {
+	var all bytes.Buffer
+	_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
+	return strings.Contains(all.String(), "store.await")
 }
