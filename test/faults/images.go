@@ -140,6 +140,20 @@ var ofPulls = []fault{
 		tests: "./internal/node/images -run ^TestPullsAreBoundedInNumber$",
 	},
 	{
+		wrong: "A registry holds up a layer that another one sends, too.",
+		file:  "internal/image/store/hold.go",
+		old:   "hashOf(i.registry)",
+		new:   "hashOf(\"\")",
+		tests: "./internal/image/store -run ^TestNoRegistryHoldsUpALayerOfAnotherOne$",
+	},
+	{
+		wrong: "A layer that two registries have sent is an error.",
+		file:  "internal/image/store/add.go",
+		old:   "	if dir := s.hold(i.kind, i.id); dir != nil {\n		return dir, nil // Another",
+		new:   "	if false {\n		return nil, nil // Another",
+		tests: "./internal/image/store -run ^TestNoRegistryHoldsUpALayerOfAnotherOne$",
+	},
+	{
 		wrong: "The end of a pull that no pod waits for is told.",
 		file:  "internal/node/images/pulling.go",
 		old:   "	if abandoned {\n",

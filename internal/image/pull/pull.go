@@ -25,18 +25,18 @@ func Image(ctx context.Context, c *registry.Client, s *store.Store, ref registry
 	if err != nil {
 		return store.Image{}, fmt.Errorf("pull %s: %w", ref, err)
 	}
-	added, err := s.Add(ctx, ref.String(), source(c, image), report)
+	added, err := s.Add(ctx, ref.String(), source(c, ref, image), report)
 	if err != nil {
 		return store.Image{}, fmt.Errorf("pull %s: %w", ref, image.WithoutSecrets(err))
 	}
 	return added, nil
 }
 
-func source(c *registry.Client, image *registry.Image) store.Source {
+func source(c *registry.Client, ref registry.Reference, image *registry.Image) store.Source {
 	from := store.Source{Digest: image.Digest, Config: image.Config}
 	for _, l := range image.Layers {
 		from.Layers = append(from.Layers, store.Layer{
-			Digest: l.Digest, Size: l.Size,
+			Digest: l.Digest, Size: l.Size, Registry: ref.Registry,
 			Fetch: func(ctx context.Context, file *os.File, report func(int64)) error {
 				return c.Fetch(ctx, image, l, file, report)
 			},

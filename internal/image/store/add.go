@@ -138,7 +138,7 @@ func (ds dirs) close() {
 }
 
 func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, report func(int64)) (*os.File, error) {
-	return s.getOrBuild(ctx, kept(layersName), id, func(files string) error {
+	return s.getOrBuild(ctx, item{kept(layersName), id, l.Registry}, func(files string) error {
 		if l.Fetch != nil {
 			return s.addFetched(ctx, id, files, l, report)
 		}
@@ -180,7 +180,7 @@ func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress
 	for _, l := range image.Layers {
 		task.Layers = append(task.Layers, s.layer(l))
 	}
-	return s.getOrBuild(ctx, kept(treesName), id, func(files string) error {
+	return s.getOrBuild(ctx, item{kind: kept(treesName), id: id}, func(files string) error {
 		task.Merge = files
 		return runChild(ctx, task, nil, nil)
 	})
@@ -188,8 +188,8 @@ func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress
 
 // build calls do to fill a directory, moves that to its place and returns it. It stays until it is closed. The caller holds the
 // claim.
-func (s *Store) build(kind string, id v1.Hash, do func(files string) error) (_ *os.File, err error) {
-	unfinished := kind + "-" + nameOf(id) + ".unfinished."
+func (s *Store) build(ctx context.Context, i item, do func(files string) error) (_ *os.File, err error) {
+	unfinished := i.nameAtRegistry() + ".unfinished."
 	if err := s.discardAll(unfinished); err != nil {
 		return nil, err
 	}
@@ -197,8 +197,9 @@ func (s *Store) build(kind string, id v1.Hash, do func(files string) error) (_ *
 	if err != nil {
 		return nil, err
 	}
+	placed := false
 	defer func() {
-		if err != nil {
+		if !placed {
 			err = errors.Join(err, s.discard(filepath.Base(path)))
 		}
 	}()
@@ -209,7 +210,22 @@ func (s *Store) build(kind string, id v1.Hash, do func(files string) error) (_ *
 	if err := do(files); err != nil {
 		return nil, err
 	}
-	if err := s.removeOutdated(kind, id); err != nil {
+	release, err := s.claim(ctx, i.name())
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if dir := s.hold(i.kind, i.id); dir != nil {
+		return dir, nil // Another registry has sent the layer meanwhile.
+	}
+	dir, err := s.place(i, path)
+	placed = err == nil
+	return dir, err
+}
+
+// place moves a directory to its place and returns it. It stays until it is closed.
+func (s *Store) place(i item, path string) (*os.File, error) {
+	if err := s.removeOutdated(i.kind, i.id); err != nil {
 		return nil, err
 	}
 	dir, err := os.Open(path)
@@ -217,7 +233,7 @@ func (s *Store) build(kind string, id v1.Hash, do func(files string) error) (_ *
 		return nil, err
 	}
 	if err = flock(dir, unix.LOCK_SH); err == nil {
-		err = os.Rename(path, s.path(kind, nameOf(id)))
+		err = os.Rename(path, s.path(i.kind, nameOf(i.id)))
 	}
 	if err != nil {
 		dir.Close()

@@ -14,7 +14,8 @@
 //	the directory of a tree or    makes an image from it,      removes it; if the lock is taken, it is left
 //	layer, and its files          runs a container from it
 //	images.json                                                changes the list, or removes what it does not need
-//	a claim in work                                            makes a layer or tree; others wait, and then find it
+//	a claim in work                                            makes a layer or tree; others wait, and then find it, unless
+//	                                                           another registry sends them the layer
 //	work                          makes or removes something   empties work
 //
 // All are locks of the kernel (flock), which are released when a process ends.

@@ -157,3 +157,52 @@ func TestAnArchiveThatCannotBeUnpackedIsRefusedOnceItIsVerified(t *testing.T) {
 		t.Errorf("Add() = %v, with %d in work", err, entries(t, dir, "work"))
 	}
 }
+
+// The digests of the layers of well-known images are no secret: any image may name them, and send them as slowly as it likes.
+func TestNoRegistryHoldsUpALayerOfAnotherOne(t *testing.T) {
+	s, dir := open(t)
+	l := large(t)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	slow := func(_ context.Context, file *os.File, report func(int64)) error {
+		close(begun)
+		<-goOn
+		write(t, file, report, packed(t, l))
+		return nil
+	}
+	from := func(registry string, how fetching) store.Source {
+		from := source(t, images.Image(t, v1.Config{}, l))
+		from.Layers[0].Registry, from.Layers[0].Open, from.Layers[0].Fetch = registry, nil, how
+		return from
+	}
+	first, ended := from("slow.example.com", slow), make(chan error, 1)
+	go func() {
+		_, err := s.Add(context.Background(), "slow.example.com/a:1", first, nil)
+		ended <- err
+	}()
+	await.Value(t, "a registry is asked for the layer", begun)
+	fast := func(_ context.Context, file *os.File, report func(int64)) error {
+		write(t, file, report, packed(t, l))
+		return nil
+	}
+	added := make(chan store.Image, 1)
+	second := from("fast.example.com", fast)
+	go func() {
+		image, err := s.Add(context.Background(), "fast.example.com/a:1", second, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		added <- image
+	}()
+	await.Until(t, "the other registry's image is added, or waits", func() bool { return len(added) == 1 || waits() })
+	if len(added) == 0 {
+		t.Error("a layer waits for another registry")
+	}
+	close(goOn)
+	isLarge(t, s, await.Value(t, "the other registry's image is added", added))
+	if err := await.Value(t, "the first registry's image is added", ended); err != nil {
+		t.Error(err)
+	}
+	if layers, work := entries(t, dir, "layers*"), entries(t, dir, "work"); layers != 1 || work != 0 {
+		t.Errorf("%d layers, and %d in work", layers, work)
+	}
+}

@@ -13,25 +13,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// item is a layer or tree.
+type item struct {
+	kind string
+	id   v1.Hash
+	// registry is where a layer comes from; empty for what is on this machine.
+	registry string
+}
+
+func (i item) name() string { return i.kind + "-" + nameOf(i.id) }
+
+// nameAtRegistry differs from registry to registry. None can hold up a layer that another one sends, too.
+func (i item) nameAtRegistry() string { return i.name() + "-" + hashOf(i.registry).Hex[:16] }
+
 // getOrBuild returns a layer or tree, which is not removed until it is closed. If it is missing, do fills it. If another program is
-// making it, getOrBuild waits for that.
-func (s *Store) getOrBuild(ctx context.Context, kind string, id v1.Hash, do func(files string) error) (*os.File, error) {
-	if dir := s.hold(kind, id); dir != nil {
+// making it of what the same registry sends, getOrBuild waits for that.
+func (s *Store) getOrBuild(ctx context.Context, i item, do func(files string) error) (*os.File, error) {
+	if dir := s.hold(i.kind, i.id); dir != nil {
 		return dir, nil
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	claim, err := s.claim(ctx, kind, id)
+	release, err := s.claim(ctx, i.nameAtRegistry())
 	if err != nil {
 		return nil, err
 	}
-	defer claim.Close()
-	defer os.Remove(claim.Name())
-	if dir := s.hold(kind, id); dir != nil {
+	defer release()
+	if dir := s.hold(i.kind, i.id); dir != nil {
 		return dir, nil
 	}
-	return s.build(kind, id, do)
+	return s.build(ctx, i, do)
 }
 
 // hold returns a layer or tree, which is not removed until it is closed; nil if it is missing or being removed.
@@ -51,9 +63,9 @@ func (s *Store) hold(kind string, id v1.Hash) *os.File {
 	return nil
 }
 
-// claim waits until no other program makes the layer or tree, and keeps others from making it until the file is closed.
-func (s *Store) claim(ctx context.Context, kind string, id v1.Hash) (*os.File, error) {
-	path := s.path(workName, kind+"-"+nameOf(id)+".claim")
+// claim waits until no other program has the claim of that name, and keeps others from having it until release is called.
+func (s *Store) claim(ctx context.Context, name string) (release func(), err error) {
+	path := s.path(workName, name+".claim")
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
@@ -64,7 +76,7 @@ func (s *Store) claim(ctx context.Context, kind string, id v1.Hash) (*os.File, e
 		}
 		// The program that had the lock before may have removed the file.
 		if isAt(f, path) {
-			return f, nil
+			return func() { os.Remove(path); f.Close() }, nil
 		}
 		f.Close()
 	}

@@ -51,15 +51,17 @@ func (s *Store) expect(c *sizeCounter, missing map[v1.Hash]Layer) (arrived func(
 type expectedLayer struct {
 	id, digest v1.Hash
 	size       int64
+	registry   string
 }
 
-// left returns how many bytes are still to come of each layer. Of a layer that several images wait for, one reads it.
+// left returns how many bytes are still to come of each layer. Of a layer that several images need from one registry,
+// one reads it.
 func (e *expectedLayers) left(s *Store) map[expectedLayer]int64 {
 	left := map[expectedLayer]int64{}
 	for c, layers := range e.adding {
 		for id, l := range layers {
 			now := max(l.Size-max(c.done(id), s.sizeOfPart(l)), 0)
-			key := expectedLayer{id, l.Digest, l.Size}
+			key := expectedLayer{id, l.Digest, l.Size, l.Registry}
 			if other, ok := left[key]; !ok || now < other {
 				left[key] = now
 			}

@@ -23,6 +23,8 @@ type Layer struct {
 	// Digest and Size are those of the bytes that are read.
 	Digest v1.Hash
 	Size   int64
+	// Registry is the registry that the layer is fetched from.
+	Registry string
 	// Open reads a layer that is on this machine.
 	Open func() (io.ReadCloser, error)
 	// Fetch downloads a layer into file, which may have its beginning from an earlier try, and verifies it. It calls report with the
