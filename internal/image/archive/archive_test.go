@@ -270,6 +270,7 @@ func TestHostileFilesAreRefused(t *testing.T) {
 	}{
 		"a large manifest":          {with(docker(t), "manifest.json", is(long)), "manifest.json: it has more than 4 MiB"},
 		"a manifest of many images": {with(docker(t), "manifest.json", is("["+strings.Repeat("{},", 20_001)+"{}]")), "manifest.json: it has more than 20000 values"},
+		"a manifest of no image":    {with(docker(t), "manifest.json", is("[]")), "manifest.json names no image"},
 		"a large config":            {with(docker(t), "sha256:", is(long)), "it has more than 4 MiB"},
 		"a config of many values":   {with(docker(t), "sha256:", is(`{"history":[`+strings.Repeat("{},", 20_001)+"{}]}")), "it has more than 20000 values"},
 		"a large index":             {with(oci, "index.json", is(long)), "index.json: it has more than 4 MiB"},

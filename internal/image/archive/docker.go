@@ -24,6 +24,9 @@ func readDocker(from files, do func(Image) error) error {
 	if err := unmarshal(name, data, &images); err != nil {
 		return err
 	}
+	if len(images) == 0 {
+		return fmt.Errorf("its %s names no image", name)
+	}
 	names := 0
 	for _, d := range images {
 		if names += len(d.RepoTags); names > maxNames {
