@@ -83,8 +83,8 @@ func (s *Store) list(ctx context.Context, file *os.File, work string) (*Archive,
 		plain.Close()
 		return nil, err
 	}
-	var found archiveList
-	if err := json.Unmarshal(answer.Bytes(), &found); err != nil {
+	found, err := readList(answer.Bytes())
+	if err != nil {
 		plain.Close()
 		return nil, fmt.Errorf("what was found in the archive: %w", err)
 	}
@@ -94,6 +94,18 @@ func (s *Store) list(ctx context.Context, file *os.File, work string) (*Archive,
 	}
 	plain.Close()
 	return &Archive{file, found.Files}, nil
+}
+
+func readList(answer []byte) (found archiveList, err error) {
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return found, err
+	}
+	for name, f := range found.Files {
+		if f.Offset < 0 || f.Size < 0 {
+			return found, fmt.Errorf("the file %.200q is at %d and has %d bytes", name, f.Offset, f.Size)
+		}
+	}
+	return found, nil
 }
 
 // Close closes the archive.
