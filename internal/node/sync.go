@@ -34,13 +34,10 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.refresh(ctx, p, api)
 	t := now()
 	w.followProbes(p, api, t)
-	admitted := w.scheduler.admit(api, !p.startTime.IsZero())
-	if admitted {
-		p.setStartTime(t)
-		if !w.decideAddress(p, api) {
-			w.alarm.Set(p.uid, t.Add(retryAfter))
-			return false
-		}
+	admitted := w.admit(p, api, t)
+	if admitted && !w.decideAddress(p, api) {
+		w.alarm.Set(p.uid, t.Add(retryAfter))
+		return false
 	}
 	d := lifecycle.Decide(lifecycle.Observation{
 		Pod:           api,
@@ -81,6 +78,15 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		w.status.report(ctx, p, api, d, t)
 	}
 	return false
+}
+
+// admit reports whether the pod has its place on the node, and stores since when.
+func (w *podWorkers) admit(p *pod, api *corev1.Pod, t time.Time) bool {
+	if !w.scheduler.admit(api, !p.startTime.IsZero()) {
+		return false
+	}
+	p.setStartTime(t)
+	return true
 }
 
 // mustReportFirst reports whether the status of a pod must be stored before its first container starts: a claim is protected only
