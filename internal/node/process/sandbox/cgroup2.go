@@ -111,8 +111,11 @@ func (l *leaf) limitPIDs(u *unified, want limits) error {
 	if !u.holds("pids") || l.pids == want.pids {
 		return nil
 	}
+	if err := l.set("pids.max", maxPIDs(want.pids)); err != nil {
+		return err
+	}
 	l.pids = want.pids
-	return l.set("pids.max", maxPIDs(want.pids))
+	return nil
 }
 
 // limitCPU limits the CPU time of the leaf, and gives it its share.
