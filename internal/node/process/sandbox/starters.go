@@ -21,6 +21,7 @@ type starters struct {
 	// idle are the pidsGroups that no container uses; making is whether some are being made ahead.
 	idle   []*pidsGroup
 	making bool
+	ahead  sync.WaitGroup
 }
 
 const (
@@ -100,7 +101,7 @@ func (s *starters) makeAhead() {
 		return
 	}
 	s.making = true
-	go func() {
+	s.ahead.Go(func() {
 		for range groupsAhead {
 			g, err := s.newGroup()
 			if err != nil {
@@ -111,7 +112,7 @@ func (s *starters) makeAhead() {
 		s.mu.Lock()
 		s.making = false
 		s.mu.Unlock()
-	}()
+	})
 }
 
 // giveBack keeps the pidsGroup of a container that has ended, once it is empty. One that does not become empty is not used again.
@@ -141,7 +142,9 @@ func (s *starters) keep(g *pidsGroup) {
 	}
 }
 
+// close removes the pidsGroups. No container may be running.
 func (s *starters) close() {
+	s.ahead.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, g := range s.idle {
