@@ -122,6 +122,13 @@ var onTheNode = []fault{
 		tests: "./internal/node/process -run ^TestAContainerMayHaveALimitOfItsOwn$",
 	},
 	{
+		wrong: "A thread that takes the place of another one counts as a process of its container.",
+		file:  "internal/node/process/sandbox/pidsgroup.go",
+		old:   "	return g.allow(0)\n}\n\n// limit lets",
+		new:   "	return nil\n}\n\n// limit lets",
+		tests: "./internal/node/process/sandbox -run ^TestAThreadThatIsReplacedTakesNothingOfTheLimitOfItsContainer$",
+	},
+	{
 		wrong: "All cgroups of ended containers are kept, with their threads.",
 		file:  "internal/node/process/sandbox/starters.go",
 		old:   "	if full {\n		go g.remove()",

@@ -41,18 +41,18 @@ type pidsGroup struct {
 	// max and current are files of the cgroup, which its thread does not see in the root file system of a container.
 	max, current *os.File
 	// threads counts those in it: one that could not leave a container's namespaces is replaced.
-	threads int64
+	threads atomic.Int64
 	// most is how many processes and threads the container may have; set is the limit that includes those threads.
 	most int64
 	set  string
 }
 
 func (p *legacyPIDs) newGroup() (*pidsGroup, error) {
-	g := &pidsGroup{legacyPIDs: p, dir: filepath.Join(p.dir, strconv.FormatInt(p.made.Add(1), 10)), jobs: newTaskQueue(nil)}
-	if err := os.Mkdir(g.dir, 0o755); err != nil {
+	dir, err := p.makeDir()
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	g := &pidsGroup{legacyPIDs: p, dir: dir, jobs: newTaskQueue(nil)}
 	if g.current, err = os.Open(filepath.Join(g.dir, "pids.current")); err == nil {
 		g.max, err = os.OpenFile(filepath.Join(g.dir, "pids.max"), os.O_WRONLY, 0)
 	}
@@ -63,10 +63,27 @@ func (p *legacyPIDs) newGroup() (*pidsGroup, error) {
 	return g, nil
 }
 
-// enter moves the calling thread into the cgroup, for good.
+// makeDir makes a cgroup. One that a former host process could not remove, as a process in it does not end, is left as it is.
+func (p *legacyPIDs) makeDir() (dir string, err error) {
+	for {
+		dir = filepath.Join(p.dir, strconv.FormatInt(p.made.Add(1), 10))
+		if err = os.Mkdir(dir, 0o755); !os.IsExist(err) {
+			return dir, err
+		}
+	}
+}
+
+// enter moves the calling thread into the cgroup, for good. One that was there before does nothing meanwhile.
 func (g *pidsGroup) enter() error {
-	g.threads++
-	return setFile(g.dir, tasksFile, strconv.Itoa(unix.Gettid()))
+	g.threads.Add(1)
+	if err := setFile(g.dir, tasksFile, strconv.Itoa(unix.Gettid())); err != nil {
+		g.threads.Add(-1)
+		return err
+	}
+	if g.set == "" {
+		return nil
+	}
+	return g.allow(0)
 }
 
 // limit lets a container have as many processes and threads.
@@ -79,7 +96,7 @@ func (g *pidsGroup) limit(most int64) error {
 func (g *pidsGroup) allow(more int64) error {
 	most := g.most
 	if most > 0 {
-		most += g.threads + more
+		most += g.threads.Load() + more
 	}
 	text := maxPIDs(most)
 	if text == g.set {
@@ -110,7 +127,7 @@ func (g *pidsGroup) isEmpty() bool {
 	var buf [24]byte
 	n, _ := g.current.ReadAt(buf[:], 0)
 	count, err := strconv.ParseInt(strings.TrimSpace(string(buf[:n])), 10, 64)
-	return err == nil && count <= g.threads
+	return err == nil && count <= g.threads.Load()
 }
 
 // becomesEmpty waits until no process of a container is in it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,7 +90,9 @@ func (t *thread) work(jobs *taskQueue, s *starters) {
 		if back != nil {
 			// The thread cannot leave a container's namespaces or cgroups. It must not end, because its children
 			// would die, so it stays idle for ever and another thread replaces it.
-			_ = s.startThread(jobs, t.group)
+			for s.startThread(jobs, t.group) != nil {
+				time.Sleep(hangTime)
+			}
 			select {}
 		}
 	}
