@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/node/env"
@@ -110,7 +111,7 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		CPUMilliLimit:          s.Spec.Resources.Limits.Cpu().MilliValue(),
 		MemoryLimitBytes:       s.Spec.Resources.Limits.Memory().Value(),
 		CPUMilliRequest:        s.Spec.Resources.Requests.Cpu().MilliValue(),
-		MaxPIDs:                job.PodMaxPIDsOf(s.Pod.Annotations),
+		MaxPIDs:                maxPIDs(s.Pod),
 		NoNewPrivileges:        noNewPrivileges(s.Spec),
 		StopSignal:             stopSignal(s.Spec),
 		Stdin:                  s.Spec.Stdin,
@@ -122,6 +123,14 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 		c.Hostname = hostname(s.Pod)
 	}
 	return c
+}
+
+// maxPIDs is the process limit of the pod's Job; 0 is that of the machine, which all other pods have.
+func maxPIDs(pod *corev1.Pod) int64 {
+	if owner := metav1.GetControllerOfNoCopy(pod); owner == nil || owner.Kind != "Job" {
+		return 0
+	}
+	return job.PodMaxPIDsOf(pod.Annotations)
 }
 
 // stopSignal returns the signal that the container's spec names; 0 if it names none.
