@@ -179,6 +179,23 @@ func TestAJobHasTheProcessLimitOfItsServer(t *testing.T) {
 	}
 }
 
+// A Job that was stored before, or by another server, keeps its limit until someone changes that.
+func TestNoChangeGivesAJobMoreProcessesThanItsServerAllows(t *testing.T) {
+	s := apiservertest.Start(t, func(c *apiserver.Config) {
+		c.Registry.Node = func() runtime.Info { return runtime.Info{} }
+		c.Registry.PodMaxPIDs = 100
+	})
+	jobs := s.Clientset().BatchV1().Jobs("default")
+	must[*batchv1.Job](t)(jobs.Create(t.Context(), job("a"), metav1.CreateOptions{}))
+	for patch, want := range map[string]string{`"101"`: "100", `"-1"`: "100", `"50"`: "50", `null`: "100"} {
+		text := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, jobcore.PodMaxPIDs, patch)
+		changed := must[*batchv1.Job](t)(jobs.Patch(t.Context(), "a", types.MergePatchType, []byte(text), metav1.PatchOptions{}))
+		if got := changed.Annotations[jobcore.PodMaxPIDs]; got != want {
+			t.Errorf("changed to %s it is %q", patch, got)
+		}
+	}
+}
+
 func TestJobsMayComeBeforeTheirRuntimeClass(t *testing.T) {
 	c := apiservertest.Start(t, withNode).Clientset()
 	asking := func(name, class string) *batchv1.Job {

@@ -48,7 +48,11 @@ func Resource(o pod.Options) kinds.Resource {
 			return warnCreate(obj.(*batchv1.Job), o)
 		},
 		PrepareForUpdate: func(ctx context.Context, obj, old runtime.Object) {
-			addWarnings(ctx, prepareForUpdate(obj.(*batchv1.Job), old.(*batchv1.Job)))
+			job, before := obj.(*batchv1.Job), old.(*batchv1.Job)
+			addWarnings(ctx, prepareForUpdate(job, before))
+			if job.Annotations[core.PodMaxPIDs] != before.Annotations[core.PodMaxPIDs] {
+				addWarnings(ctx, keepPodMaxPIDs(job, o))
+			}
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return validateUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
@@ -84,7 +88,8 @@ func keepRuntimeClass(job *batchv1.Job, o pod.Options) {
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, core.RuntimeClass, o.RuntimeClass)
 }
 
-// keepPodMaxPIDs stores the process limit of this server's containers in a new Job, unless the Job has a lower one. It returns warnings.
+// keepPodMaxPIDs stores the process limit of this server's containers in a Job that is new, or whose limit was changed, unless that is
+// lower. It returns warnings.
 func keepPodMaxPIDs(job *batchv1.Job, o pod.Options) []string {
 	if o.Node == nil || o.PodMaxPIDs == 0 {
 		return nil
