@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/test/unprivileged"
 )
 
 // place makes a directory that belongs to Stint, and beside it a decoy that must not be changed.
@@ -166,6 +167,27 @@ func TestDirectoriesOfAnyDepthAreRemoved(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
+}
+
+func TestDirectoriesThatTheirOwnerMayNotWriteToAreRemovedAtAnyDepth(t *testing.T) {
+	ours, _ := place(t)
+	deep := filepath.Join(ours, "d"+strings.Repeat("/d", 200))
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for dir := deep; dir != ours; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := remove(t, ours, "d"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Root may write to all directories.
+func TestRemovalByAUserWithoutRights(t *testing.T) {
+	unprivileged.Run(t, "^TestDirectoriesThatTheirOwnerMayNotWriteToAreRemovedAtAnyDepth$")
 }
 
 func TestWhatARemovalLeavesIsRemovedByTheNext(t *testing.T) {

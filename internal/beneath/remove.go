@@ -93,8 +93,17 @@ func (r *removal) pass(dir *os.File, depth int) (removed int, err error) {
 }
 
 func (r *removal) moveUp(parent *os.File, name string) error {
+	// It must be writable as well, because its parent directory changes.
+	dir, err := openDir(parent, name)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
 	free := ".removed-" + rand.Text()
-	err := unix.Renameat2(int(parent.Fd()), name, int(r.top.Fd()), free, unix.RENAME_NOREPLACE)
+	err = unix.Renameat2(int(parent.Fd()), name, int(r.top.Fd()), free, unix.RENAME_NOREPLACE)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return failed("move", parent, name, err)
 	}
