@@ -329,6 +329,25 @@ func TestAContainerThatDoesNotStartCanBeStopped(t *testing.T) {
 	}
 }
 
+// The control plane that asked for the start has gone meanwhile, and the next one has found the container among those that run.
+func TestTheNextControlPlaneLearnsThatAContainerDidNotStart(t *testing.T) {
+	onHangingDisk(t, func(m *machine, d *disk) {
+		d.begin(t)
+		c := m.container(filepath.Join(d.dir, "program"))
+		go func() { _, _ = m.Start(await.Context(t), c) }()
+		await.Until(t, "the container is being started", d.isAsked)
+		next := startIn(t, m.dir)
+		if s := next.list()[c.ID]; s.State != runtime.Running {
+			t.Errorf("it is %+v", s)
+		}
+		m.Close()
+		d.end()
+		if s := next.wait(c.ID); s.ExitCode != 128 || s.StartError == "" {
+			t.Errorf("it ended with %+v", s)
+		}
+	})
+}
+
 // A container of a pod stops another one before that has executed its program. Stop finds it so.
 func TestAContainerIsToldToStopWhenItHasStarted(t *testing.T) {
 	m := imager(t)

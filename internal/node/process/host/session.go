@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/process/wire"
@@ -172,10 +173,12 @@ func (s *session) start(r wire.Request) {
 		return
 	}
 	s.tell(r.Seq, e)
-	if process != nil {
-		// In this goroutine, whose stack has grown already.
-		s.host.supervise(e, process, r.Container.LogPath)
+	if process == nil {
+		s.host.tellOthers(s, e)
+		return
 	}
+	// In this goroutine, whose stack has grown already.
+	s.host.supervise(e, process, r.Container.LogPath)
 }
 
 // tell replies what has become of an attempt to start a container.
@@ -226,14 +229,29 @@ func (h *Host) answer(ctx context.Context, r wire.Request) wire.Reply {
 }
 
 // sendEvent sends what has become of a container to every connected control plane.
-func (h *Host) sendEvent(s runtime.Status) {
+func (h *Host) sendEvent(s runtime.Status) { h.sendEventExcept(nil, s) }
+
+func (h *Host) sendEventExcept(except *session, s runtime.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for session, listens := range h.sessions {
-		if listens {
+		if listens && session != except {
 			session.out.Put(s)
 		}
 	}
+}
+
+// tellOthers sends what has become of a start that has failed to all control planes but the one that has the reply. That one may have gone
+// while the start hung, and the next one takes the container for one that runs.
+func (h *Host) tellOthers(asked *session, e *entry) {
+	if !e.isEnded() {
+		return
+	}
+	s := e.current()
+	if s.State == runtime.Running { // The machine could not try.
+		s.State, s.ExitCode, s.StartError, s.FinishedAt = runtime.Exited, 128, e.failure.Error(), time.Now()
+	}
+	h.sendEventExcept(asked, s)
 }
 
 // pack sends all queued values as one batch.
