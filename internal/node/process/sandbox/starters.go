@@ -115,7 +115,8 @@ func (s *starters) makeAhead() {
 	})
 }
 
-// giveBack keeps the pidsGroup of a container that has ended, once it is empty. One that does not become empty is not used again.
+// giveBack keeps the pidsGroup of a container that has ended. It has to become empty first, or it is not used again: processes that have
+// ended count until they are reaped.
 func (g *pidsGroup) giveBack() {
 	switch {
 	case g == nil:

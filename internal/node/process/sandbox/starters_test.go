@@ -54,7 +54,7 @@ func TestAThreadThatIsReplacedTakesNothingOfTheLimitOfItsContainer(t *testing.T)
 	if got := strings.TrimSpace(string(text)); err != nil || got != "3" {
 		t.Errorf("a container of one process, and two threads: at most %q, %v", got, err)
 	}
-	g.giveBack(true)
+	g.giveBack()
 }
 
 // A cgroup that a former host process could not remove is left as it is.
@@ -76,5 +76,5 @@ func TestACgroupThatWasLeftHoldsUpNoContainer(t *testing.T) {
 	if g.dir == left {
 		t.Error("it has become that of a container")
 	}
-	g.giveBack(true)
+	g.giveBack()
 }
