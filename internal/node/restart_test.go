@@ -2,21 +2,25 @@ package node_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/types"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestNodeStoppedAtAnyMoment(t *testing.T) {
@@ -176,6 +180,42 @@ func TestANodeThatDiedBeforeItHadCleanedUpDoesSoLater(t *testing.T) {
 	}, func() any { return folder(ended) })
 	if _, err := os.Stat(folder(runs)); err != nil {
 		t.Errorf("the folder of the pod that runs: %v", err)
+	}
+}
+
+// slowToForget is a runtime that has not removed a pod yet when the node stops.
+type slowToForget struct {
+	*scripted
+	asked chan struct{}
+	once  sync.Once
+}
+
+func (r *slowToForget) RemovePod(ctx context.Context, uid types.UID, dir string) error {
+	first := false
+	r.once.Do(func() { first = true })
+	if !first {
+		return r.scripted.RemovePod(ctx, uid, dir)
+	}
+	close(r.asked)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestANodeThatStopsRemovesTheFilesOfPodsThatHaveEnded(t *testing.T) {
+	rt := &slowToForget{scripted: newScripted(), asked: make(chan struct{})}
+	h := newTestNode(t, rt)
+	h.startNode(nil)
+	runs := h.create(build("runs", []string{"wait"}, withScratch("1Gi")))
+	ended := h.create(build("ended", []string{"exit", "0"}, withScratch("1Gi")))
+	h.untilSeen(h.until(runs, "it runs", inPhase(corev1.PodRunning)))
+	h.untilSeen(h.until(ended, "it has ended", inPhase(corev1.PodSucceeded)))
+	await.Value(t, "the call to remove the pod", rt.asked)
+	h.stopNode()
+	if exists(filepath.Join(h.dir, "pods", string(ended.UID))) {
+		t.Error("files of a pod that has ended are left")
+	}
+	if !exists(h.scratchOf(runs.UID)) {
+		t.Error("the volume of a pod that runs is gone")
 	}
 }
 

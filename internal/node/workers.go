@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/prober"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/node/volumes"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // podWorkers sync pods: they start and stop containers, and manage all that belongs to a pod from its admission to its
@@ -67,6 +68,19 @@ func (w *podWorkers) run(ctx context.Context, workers int) {
 	all.Wait()
 	w.background.Wait()
 	w.shares.Wait()
+	w.removeEnded()
+}
+
+// removeEnded queues the files of pods that have ended, which no worker has removed before the node stops.
+func (w *podWorkers) removeEnded() {
+	for _, uid := range w.pods.uids() {
+		p := w.pods.get(uid)
+		api, gone := p.current()
+		ended := gone || podstatus.IsTerminal(api.Status.Phase)
+		if ended && !p.cleaned && len(p.running())+len(p.starting) == 0 {
+			w.dirs.removals.Add(string(uid), time.Time{})
+		}
+	}
 }
 
 func (w *podWorkers) work(ctx context.Context) {
