@@ -389,10 +389,10 @@ func TestImagesAfterTheHostIsKilled(t *testing.T) {
 	if got := m.printed(m.imageContainer(tree, "ls", "/tmp")); got != "" {
 		t.Errorf("the next container finds %q", got)
 	}
-	roots, err := os.ReadDir(filepath.Join(m.dir, "data", "roots"))
-	if err != nil || len(roots) > 1 {
-		t.Errorf("%d overlays are left by the former host, %v", len(roots)-1, err)
-	}
+	await.Until(t, "no overlay of the former host is left", func() bool {
+		roots, err := os.ReadDir(filepath.Join(m.dir, "data", "roots"))
+		return err == nil && len(roots) <= 1
+	})
 }
 
 func TestAnImageThatIsRemovedIsNotStarted(t *testing.T) {

@@ -168,14 +168,17 @@ func TestAHostOfAnotherVersionKeepsItsContainers(t *testing.T) {
 }
 
 func TestAnIdleHostOfAnotherVersionIsReplaced(t *testing.T) {
-	r, err := process.Start(await.Context(t), configOf(oldHost(t, 0)))
+	dir := oldHost(t, 0)
+	r, err := process.Start(await.Context(t), configOf(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Info().Name != "process" {
 		t.Errorf("info %+v", r.Info())
 	}
+	run := runDirOf(t, dir)
 	r.Close()
+	await.Until(t, "the new host has ended", func() bool { return isGone(run) })
 }
 
 // After an upgrade a host of the new program is started, unless the old one is busy.
