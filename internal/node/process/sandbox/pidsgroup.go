@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -160,7 +161,7 @@ func (g *pidsGroup) members() []int {
 	return parsePIDs(data)
 }
 
-// remove ends the threads and removes the cgroup. No process may be in it. The threads leave before, as the first thread of
+// remove ends the threads and removes the cgroup, where only processes that end are left. The threads leave before, as the first thread of
 // a process cannot end.
 func (g *pidsGroup) remove() {
 	tasks, _ := os.ReadFile(filepath.Join(g.dir, tasksFile))
@@ -169,5 +170,7 @@ func (g *pidsGroup) remove() {
 	}
 	g.jobs.close()
 	closeStreams(g.max, g.current)
-	os.Remove(g.dir)
+	pause := killWait{limit: time.Second}
+	for os.Remove(g.dir) != nil && pause.next() {
+	}
 }

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,10 +20,11 @@ type starters struct {
 	turns chan struct{}
 
 	mu sync.Mutex
-	// idle are the pidsGroups that no container uses; making is whether some are being made ahead.
-	idle   []*pidsGroup
-	making bool
-	ahead  sync.WaitGroup
+	// idle are the pidsGroups that no container uses, returning those that are not empty yet; making is whether some are being made ahead.
+	idle      []*pidsGroup
+	returning map[*pidsGroup]bool
+	making    bool
+	ahead     sync.WaitGroup
 }
 
 const (
@@ -32,7 +35,7 @@ const (
 )
 
 func newStarters(b *Sandbox, locked bool) *starters {
-	s := &starters{sandbox: b, locked: locked, turns: make(chan struct{}, threadCount())}
+	s := &starters{sandbox: b, locked: locked, turns: make(chan struct{}, threadCount()), returning: map[*pidsGroup]bool{}}
 	s.jobs = newTaskQueue(func() error { return s.startThread(s.jobs, nil) })
 	s.open = sync.OnceValue(func() error {
 		for range threadCount() {
@@ -123,12 +126,26 @@ func (g *pidsGroup) giveBack() {
 	case g.isEmpty():
 		g.starters.keep(g)
 	default:
-		go func() {
-			if g.becomesEmpty() {
-				g.starters.keep(g)
-			}
-		}()
+		g.starters.keepOnceEmpty(g)
 	}
+}
+
+func (s *starters) keepOnceEmpty(g *pidsGroup) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.returning[g] = true
+	go func() {
+		if !g.becomesEmpty() {
+			return // close tries to remove it.
+		}
+		s.mu.Lock()
+		waited := s.returning[g]
+		delete(s.returning, g)
+		s.mu.Unlock()
+		if waited {
+			s.keep(g)
+		}
+	}()
 }
 
 func (s *starters) keep(g *pidsGroup) {
@@ -148,8 +165,9 @@ func (s *starters) close() {
 	s.ahead.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, g := range s.idle {
+	for _, g := range slices.AppendSeq(s.idle, maps.Keys(s.returning)) {
 		g.remove()
 	}
 	s.idle = nil
+	clear(s.returning)
 }
