@@ -132,6 +132,8 @@ func trace(t *testing.T, pid int) (release func()) {
 		goruntime.LockOSThread() // The trace ends with the thread.
 		traced <- unix.PtraceSeize(pid)
 		<-end
+		// Without this it stays a zombie if this is the first thread of the process, which does not end.
+		_, _ = unix.Wait4(pid, nil, unix.WALL|unix.WNOHANG, nil)
 	}()
 	if err := <-traced; err != nil {
 		t.Fatal(err)
