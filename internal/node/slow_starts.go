@@ -55,8 +55,8 @@ func (w *podWorkers) awaitStart(p *pod, id runtime.ID, apply func(*corev1.Pod, s
 	})
 }
 
-// isStarting reports whether the container is being started, and stores that as its waiting reason.
-func (p *pod) isStarting(container string) bool {
+// recordStarting stores as the waiting reason of a container that it is being started. It returns false if it is not.
+func (p *pod) recordStarting(container string) bool {
 	if _, starting := p.starting[container]; !starting {
 		return false
 	}

@@ -25,7 +25,7 @@ const (
 
 // start starts a container, or stores why it could not.
 func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.Start) {
-	if p.isStarting(s.Container.Name) {
+	if p.recordStarting(s.Container.Name) {
 		return
 	}
 	c, reason, err := w.containers.Make(ctx, w.startOf(p, api, s))
@@ -48,7 +48,7 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 		w.logs.TrimStarts(api)
 	}
 	w.startSoon(ctx, p, c, func(api *corev1.Pod, r startResult) { w.started(ctx, p, api, s, r) })
-	p.isStarting(c.Container)
+	p.recordStarting(c.Container)
 }
 
 // started stores what has become of a start.
@@ -133,10 +133,8 @@ func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reas
 
 // awaitVolume stores that a start waits for a volume. The pod is woken when it need not wait any longer.
 func (p *pod) awaitVolume(s lifecycle.Start, why error) {
-	if p.startFailures == nil {
-		p.startFailures = map[string]lifecycle.StartFailure{}
-	}
-	p.startFailures[s.Container.Name] = lifecycle.StartFailure{Reason: containers.ReasonCreating, Message: why.Error(), RetryAt: now().Add(maxRetryAfter)}
+	p.addStartFailure(s.Container.Name,
+		lifecycle.StartFailure{Reason: containers.ReasonCreating, Message: why.Error(), RetryAt: now().Add(maxRetryAfter)})
 }
 
 // awaitImage stores that a start waits for its image.

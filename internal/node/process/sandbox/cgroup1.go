@@ -38,7 +38,7 @@ func openLegacy(all []hierarchy, config Config) *legacy {
 	}
 	for _, h := range all {
 		if slices.Contains(h.controllers, "pids") && canMake(h.home, d.name, "pids.max") {
-			d.pids = openLegacyPIDs(h, d.name, config.MaxPIDs)
+			d.pids = openLegacyPIDs(h.home, d.name, config.MaxPIDs)
 		}
 	}
 	return d

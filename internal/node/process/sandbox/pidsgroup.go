@@ -17,28 +17,28 @@ import (
 // legacyPIDs is the Sandbox's part of the version 1 tree with the pids controller. It holds a cgroup for each container, and
 // bounds them together.
 type legacyPIDs struct {
-	hierarchy
-	dir  string
-	made atomic.Int64
+	// home is the cgroup that this process is in.
+	home, dir string
+	made      atomic.Int64
 }
 
 // openLegacyPIDs returns nil where the limit cannot be set.
-func openLegacyPIDs(h hierarchy, name string, most int64) *legacyPIDs {
-	dir := filepath.Join(h.home, name)
+func openLegacyPIDs(home, name string, most int64) *legacyPIDs {
+	dir := filepath.Join(home, name)
 	if setFile(dir, "pids.max", maxPIDs(maxTogether(most, machinePIDs()))) != nil {
 		os.Remove(dir)
 		return nil
 	}
-	return &legacyPIDs{hierarchy: h, dir: dir}
+	return &legacyPIDs{home: home, dir: dir}
 }
 
 // pidsGroup is a cgroup that limits the processes of one container after another. A thread of this process stays in it and starts
 // them: a child starts where its thread is, and moving a thread takes milliseconds.
 type pidsGroup struct {
-	*legacyPIDs
 	starters *starters
-	dir      string
-	jobs     *taskQueue
+	// home is where its threads go when it is removed.
+	home, dir string
+	jobs      *taskQueue
 	// max and current are files of the cgroup, which its thread does not see in the root file system of a container.
 	max, current *os.File
 	// threads counts those in it: one that could not leave a container's namespaces is replaced.
@@ -53,7 +53,7 @@ func (p *legacyPIDs) newGroup() (*pidsGroup, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &pidsGroup{legacyPIDs: p, dir: dir, jobs: newTaskQueue(nil)}
+	g := &pidsGroup{home: p.home, dir: dir, jobs: newTaskQueue(nil)}
 	if g.current, err = os.Open(filepath.Join(g.dir, "pids.current")); err == nil {
 		g.max, err = os.OpenFile(filepath.Join(g.dir, "pids.max"), os.O_WRONLY, 0)
 	}

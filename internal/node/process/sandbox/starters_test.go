@@ -25,7 +25,7 @@ func groupStarters(t *testing.T) *starters {
 		t.Skip("no cgroup with the pids controller of version 1 can be made here")
 	}
 	b := &Sandbox{config: Config{KeepSessionKeyring: true}, views: &views{}}
-	b.legacy = &legacy{pids: openLegacyPIDs(all[at], name, 100)}
+	b.legacy = &legacy{pids: openLegacyPIDs(all[at].home, name, 100)}
 	s := newStarters(b, false)
 	t.Cleanup(func() {
 		s.close()
